@@ -270,7 +270,7 @@ extension DependenciesTests {
     /// Nil where there are too many, or they are unknown.
     func candidates(_ changes: [NetChange], most: Int = 1_000_000) throws -> Set<[UInt8]>? {
       let found = try dependencies.candidates(changes, of: query, records, most: most)
-      if case .keys(let keys) = found { return keys }
+      if case .keys(let found) = found { return Set(found.keys) }
       return nil
     }
   }

@@ -128,7 +128,7 @@ private final class GuardedWindow {
     try #require(rows.visible.map(\.identity) == afresh.map(\.identity), "\(words)")
     let differing = after.differing(from: before).intersection(former)
       .intersection(afresh.map(\.identity.key))
-    let missed = differing.subtracting(step.candidates)
+    let missed = differing.subtracting(step.candidates.keys)
     try #require(missed.isEmpty, "\(words), missed \(missed)")
     shown += differing.count
     before = after

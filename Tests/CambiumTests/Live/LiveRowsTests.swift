@@ -57,7 +57,8 @@ struct LiveRowsTests {
         world[root] = (0..<count).map { _ in UInt8(random.below(random.oneIn(2) ? 8 : 50)) }
         candidates[[root]] = Self.rows(of: root, world[root] ?? []).shuffled(using: &random)
       }
-      let diff = try rows.replace(candidates, Self.fetch(world))
+      let made = candidates.map { LiveRows.Candidate(key: $0, rows: $1) }
+      let diff = try rows.replace(made, Self.fetch(world))
       let wanted = Self.order(world).dropFirst(offset).prefix(limit ?? .max).map(\.identity)
       let found = rows.visible.map(\.identity)
       try #require(found == Array(wanted), "seed \(seed), step \(step), \(offset) \(limit ?? -1)")
@@ -84,7 +85,8 @@ struct LiveRowsTests {
         }
         let ordered = all.sorted { $0.place.lexicographicallyPrecedes($1.place) }
         let before = rows.visible.map(\.identity)
-        let diff = try rows.replace([[1]: all.shuffled(using: &random)]) { last, most in
+        let candidate = LiveRows.Candidate(key: [1], rows: all.shuffled(using: &random))
+        let diff = try rows.replace([candidate]) { last, most in
           let behind = ordered.filter { row in
             last.map { $0.place.lexicographicallyPrecedes(row.place) } ?? true
           }

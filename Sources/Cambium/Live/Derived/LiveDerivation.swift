@@ -47,10 +47,11 @@ struct DerivedParts<Element: Sendable> {
     let updates = Self.ascending(updates) { $0.after }
     let moves = moves(before)
     var diff = BoxedDiff(
-      sequence: sequence, elements: before.boxes, deletions: deletions.map { $0.boxed },
+      sequence: sequence, deletions: deletions.map { $0.boxed },
       insertions: insertions.map { $0.boxed }, moves: moves.map { $0.boxed },
       updates: updates.map { $0.boxed })
-    diff.apply(to: before.boxes)
+    var boxes = before.boxes
+    diff.apply(to: &boxes)
     return LiveDiff(diff)
   }
 

@@ -50,25 +50,29 @@ final class DiffObservers<Element: Sendable> {
   /// The observers, with the number of the first difference that each has to take.
   private var observers: [(first: Int, take: Observer)] = []
   private var untold: [LiveDiff<Element>] = []
+  /// True if anybody may have to be told. Most results have no observers, and to look into a list
+  /// of a generic type costs a look-up of that type.
+  private var isObserved = false
   /// The number of differences that all have taken.
   private var toldCount = 0
   private var isTelling = false
 
   func add(_ observer: @escaping Observer) {
+    isObserved = true
     observers.append((toldCount + untold.count, observer))
   }
 
   /// Notes a difference once the elements are those after it. Whoever is added from then on does
   /// not take it.
   func note(_ diff: LiveDiff<Element>) {
-    if isTelling || !observers.isEmpty { untold.append(diff) }
+    if isObserved { untold.append(diff) }
   }
 
   /// Tells of what was noted; where that is under way, it goes on with it.
   func tell() {
-    if isTelling { return }
+    if isTelling || !isObserved { return }
     isTelling = true
-    defer { isTelling = false }
+    defer { (isTelling, isObserved) = (false, !observers.isEmpty) }
     while let diff = untold.first {
       let told = observers
       observers = []

@@ -104,7 +104,7 @@ final class Dependencies: Sendable {
   /// The rows that may differ after some changes.
   enum Candidates {
     /// Their keys, in their stored form; of joined rows the first record's.
-    case keys(Set<[UInt8]>)
+    case keys(SortedKeys)
     /// More than running the query again takes.
     case tooMany
     /// Declarations or names are others, or changes cannot be followed: the query is to be run
@@ -134,7 +134,7 @@ final class Dependencies: Sendable {
     if roles.count == 1 { return .keys(try own(changes)) }
     func walked(_ most: Int) throws -> Candidates {
       var walk = DependencyWalk(self, changes, records, most: most)
-      return try walk.candidates().map { .keys($0) } ?? .tooMany
+      return try walk.candidates().map { .keys(SortedKeys($0)) } ?? .tooMany
     }
     if let most { return try walked(most) }
     if case .keys(let found) = try walked(Dependencies.freely) { return .keys(found) }
@@ -161,12 +161,12 @@ final class Dependencies: Sendable {
   }
 
   /// The keys of the rows' own records that have changed in what is read of them.
-  private func own(_ changes: [NetChange]) throws -> Set<[UInt8]> {
-    var keys: Set<[UInt8]> = []
+  private func own(_ changes: [NetChange]) throws -> SortedKeys {
+    var keys: [[UInt8]] = []
     for change in changes where change.collection == collection {
-      if try concerns(change) { keys.insert(change.key) }
+      if try concerns(change) { keys.append(change.key) }
     }
-    return keys
+    return SortedKeys(keys)
   }
 
   /// True if the names still mean what they meant at the start.

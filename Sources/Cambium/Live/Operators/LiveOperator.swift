@@ -25,18 +25,22 @@ protocol LiveOperator {
   ///
   /// - Returns: The difference, and the keys of the rows that were looked at; nil if the query must
   ///   be run again.
-  func step(_ changes: [NetChange], _ reading: LiveReading) throws
-    -> (diff: WindowDiff, candidates: Set<[UInt8]>)?
+  func step(
+    _ changes: [NetChange], _ reading: LiveReading
+  ) throws -> (diff: WindowDiff, candidates: SortedKeys)?
 
   /// True if what it has compiled holds for a later state.
   func isValid(_ records: QueryRecords) throws -> Bool
 
   /// True if a row that stays has to be read again, since its element may have changed.
-  func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) throws -> Bool
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) throws -> Bool
 
   /// True if a change of a row's own record may be seen in its element; false if it only decides
   /// that, or where, the row is there.
   func isShown(_ change: NetChange) throws -> Bool
+
+  /// The record of a change as it is now; nil if it is not there.
+  func record(_ change: NetChange, _ reading: LiveReading) throws -> StoredRecord?
 
   /// The elements of some rows, at least one, in their order.
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox]
@@ -59,6 +63,9 @@ extension LiveOperator {
   func takeGuardChange() -> GuardChange { .edit(removing: [], adding: []) }
   func isShown(_ change: NetChange) -> Bool { true }
   func endStep() {}
+  func record(_ change: NetChange, _ reading: LiveReading) throws -> StoredRecord? {
+    try reading.record(of: change)
+  }
 
   /// The elements that are made of given values, one for each row.
   func elements(

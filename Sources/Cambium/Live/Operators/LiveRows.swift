@@ -22,7 +22,16 @@ struct LiveRows {
   /// Fetches so many rows behind one, or from the first; nil for all.
   typealias Fetch = (_ last: PlacedResult?, _ most: Int?) throws -> [PlacedResult]
 
-  private var rows = ChunkedList<KeptResult>()
+  /// A record whose rows may differ.
+  struct Candidate {
+    let key: [UInt8]
+    /// The record as it is now; nil if it makes no rows.
+    var record: [UInt8]?
+    /// The rows that it makes now.
+    var rows: [PlacedResult] = []
+  }
+
+  private var rows = ChunkedList<PlacedResult>()
   private var roots = RowsByRoot()
   private var isComplete = false
   private(set) var extent: WindowExtent
@@ -36,13 +45,13 @@ struct LiveRows {
   private func window(of count: Int) -> Range<Int> { extent.window(of: count) }
 
   /// The rows of the window, in order.
-  var visible: [PlacedResult] { window(of: rows.count).map { rows[$0].result } }
+  var visible: [PlacedResult] { window(of: rows.count).map { rows[$0] } }
 
   /// The first row that is kept.
-  var first: PlacedResult? { rows.isEmpty ? nil : rows[0].result }
+  var first: PlacedResult? { rows.isEmpty ? nil : rows[0] }
 
   /// The last row that is kept, if there may be others behind it.
-  var bound: PlacedResult? { isComplete ? nil : rows.lastElement?.result }
+  var bound: PlacedResult? { isComplete ? nil : rows.lastElement }
 
   /// True if rows of a root are kept.
   func keeps(_ root: [UInt8]) -> Bool { roots.hasRows(of: root) }
@@ -56,29 +65,26 @@ struct LiveRows {
   mutating func fill(_ fetch: Fetch) throws {
     let most = needed.map { $0 == 0 ? 0 : $0 + slack }
     let found = most == 0 ? [] : try fetch(nil, most)
-    let kept = found.map { KeptResult($0) }
-    rows = ChunkedList(kept)
+    rows = ChunkedList(found)
     isComplete = most.map { $0 > 0 && found.count < $0 } ?? true
     roots = RowsByRoot()
-    for row in kept { roots.insert(row) }
+    for row in found { roots.insert(row) }
     checkInvariants()
   }
 
   /// Replaces the rows of candidates.
   ///
   /// - Parameters:
-  ///   - candidates: The rows that each candidate makes now, by its key; none if it makes none.
+  ///   - candidates: The candidates, with the rows that each makes now.
   ///   - fetch: Fetches what is missing behind the last row.
   /// - Returns: The difference of the windows.
   /// - Throws: The errors of `fetch`. The rows are then of no more use.
   /// - Complexity: O(*k* log *n*) for *k* rows of candidates among *n* that are kept.
-  mutating func replace(_ candidates: [[UInt8]: [PlacedResult]], _ fetch: Fetch) throws
-    -> WindowDiff
-  {
+  mutating func replace(_ candidates: [Candidate], _ fetch: Fetch) throws -> WindowDiff {
     if needed == 0 { return WindowDiff() }
     var step = Step(windowBefore: window(of: rows.count))
     let bound = isComplete ? nil : rows.lastElement
-    for (key, made) in candidates { compare(key, made, bound, &step) }
+    for candidate in candidates { compare(candidate.key, candidate.rows, bound, &step) }
     step.removed.sort { $0.rank < $1.rank }
     for (rank, _) in step.removed.reversed() { roots.remove(rows.remove(at: rank)) }
     for row in step.arrived { insert(row) }
@@ -88,29 +94,29 @@ struct LiveRows {
     return step.diff(windowAfter: window(of: rows.count)) {
       rank(of: $0)
     } at: {
-      rows[$0].result
+      rows[$0]
     }
   }
 
   /// Compares the rows that a root had with those that it makes now. A record may be joined to many
   /// others, so both are gone through once.
   private func compare(
-    _ key: [UInt8], _ made: [PlacedResult], _ bound: KeptResult?, _ step: inout Step
+    _ key: [UInt8], _ made: [PlacedResult], _ bound: PlacedResult?, _ step: inout Step
   ) {
-    var old = roots.rows(of: key).map(\.result)
-    if old.count > 1 { old.sort { $0.place.precedes($1.place) } }
+    var old = roots.rows(of: key)
+    if old.count > 1 { old.sort { $0.precedes($1) } }
     var now = made.filter { row in
-      !extent.isBefore(row) && bound.map { !$0.precedes(row.place) } ?? true
+      !extent.isBefore(row) && bound.map { !$0.precedes(row) } ?? true
     }
-    if now.count > 1 { now.sort { $0.place.precedes($1.place) } }
+    if now.count > 1 { now.sort { $0.precedes($1) } }
     var next = 0
     for row in old {
-      while next < now.count, now[next].place.precedes(row.place) {
+      while next < now.count, now[next].precedes(row) {
         step.arrived.append(now[next])
         next += 1
       }
-      let rank = rank(of: row.place)
-      if next < now.count, now[next].place == row.place {
+      let rank = place(of: row)
+      if next < now.count, now[next].isAt(row) {
         step.kept.append((rank, row))
         next += 1
       } else {
@@ -121,7 +127,7 @@ struct LiveRows {
   }
 
   private mutating func insert(_ row: PlacedResult) {
-    insert(row, at: rank(of: row.place))
+    insert(row, at: place(of: row))
   }
 
   /// Drops rows far behind the window.
@@ -138,7 +144,7 @@ struct LiveRows {
   ) throws -> [PlacedResult] {
     guard let needed = extent.needed, rows.count < needed, !isComplete else { return [] }
     let most = needed + extent.kept - rows.count
-    let found = try fetch(rows.lastElement?.result, most)
+    let found = try fetch(rows.lastElement, most)
     isComplete = found.count < most
     for row in found { insert(row, at: rows.count) }
     return found
@@ -167,12 +173,12 @@ struct LiveRows {
     extent = wider
     let after = window(of: rows.count)
     var diff = WindowDiff()
-    diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0].result) }
+    diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0]) }
     diff.insertions = (before.upperBound..<after.upperBound).map {
-      WindowDiff.Place(position: $0 - excess, row: rows[$0].result)
+      WindowDiff.Place(position: $0 - excess, row: rows[$0])
     }
     for _ in 0..<excess { roots.remove(rows.remove(at: 0)) }
-    if excess > 0 { extent.start = rows[0].result.place }
+    if excess > 0 { extent.start = rows[0].place }
     extent.limit = limit + count - excess
     checkInvariants()
     return diff
@@ -197,7 +203,7 @@ struct LiveRows {
     var diff = WindowDiff()
     let left = max(0, after.upperBound - found.count)
     diff.deletions = (min(left, before.upperBound)..<before.upperBound).map {
-      WindowDiff.Place(position: $0, row: rows[$0 + found.count].result)
+      WindowDiff.Place(position: $0, row: rows[$0 + found.count])
     }
     diff.insertions = found.indices.map { WindowDiff.Place(position: $0, row: found[$0]) }
     trim()
@@ -207,29 +213,29 @@ struct LiveRows {
 
   // MARK: Ranks
 
-  private func rank(of place: [UInt8]) -> Int {
-    place.lend { place in
+  /// The rank that a row has, or would have.
+  private func place(of row: PlacedResult) -> Int {
+    row.lendPlace { place in
       rows.position { row in row.lendPlace { $0.precedes(place) } }
     }
   }
 
   /// The rank of a row; nil if it is not kept.
   private func rank(of row: PlacedResult) -> Int? {
-    let rank = rank(of: row.place)
-    return rank < rows.count && rows[rank].isAt(row.place) ? rank : nil
+    let rank = place(of: row)
+    return rank < rows.count && rows[rank].isAt(row) ? rank : nil
   }
 
   private mutating func insert(_ row: PlacedResult, at rank: Int) {
-    let kept = KeptResult(row)
-    rows.insert(kept, at: rank)
-    roots.insert(kept)
+    rows.insert(row, at: rank)
+    roots.insert(row)
   }
 
   private func checkInvariants() {
     assert(roots.count == rows.count, "roots of other rows")
     assert(
       (1..<max(1, rows.count)).allSatisfy {
-        rows[$0 - 1].precedes(rows[$0].result.place)
+        rows[$0 - 1].precedes(rows[$0])
       }, "rows out of order")
   }
 }

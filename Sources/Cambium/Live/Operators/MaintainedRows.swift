@@ -1,19 +1,27 @@
 /// Rows that are kept up to date by evaluating those alone that a change may concern.
 final class MaintainedRows: LiveOperator {
   let evaluator: ResultEvaluator
+  /// The parts of a step that its elements are made of.
+  private struct Step {
+    var candidates: [LiveRows.Candidate] = []
+    /// The rows that were read behind the window, or before it.
+    var fetched: [PlacedResult] = []
+    /// The changes of other records.
+    var far: FarUpdates?
+  }
+
   private let dependencies: Dependencies
   private var rows: LiveRows
   /// The changes that can reach into the window, where it does not hold all rows.
   private let windowBound: WindowBound?
   private var windowGuard: LiveGuard?
-  /// The place of the row that the window's guard was made for.
-  private var boundPlace: [UInt8]?
+  /// The row that the window's guard was made for.
+  private var guardedBound: PlacedResult?
   private var guardChange = GuardChange.edit(removing: [], adding: [])
   private var shown: ShownGuards
-  /// The rows that were read in this step.
-  private var fetched: [PlacedResult] = []
+  private var current = Step()
   /// The changes of other records in this step; nil between steps.
-  private(set) var far: FarUpdates?
+  var far: FarUpdates? { current.far }
   private let isJoined: Bool
   /// True if an element consists of the root's own properties.
   private let isOwn: Bool
@@ -44,10 +52,10 @@ final class MaintainedRows: LiveOperator {
 
   func isValid(_ records: QueryRecords) throws -> Bool { try evaluator.isValid(for: records) }
 
-  func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) throws -> Bool {
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) throws -> Bool {
     // A row that is looked at though its own record is as it was has other records changed.
-    if !isOwn { return true }
-    return try own[row.identity.key].map { try dependencies.concerns($0) } ?? false
+    if !isOwn || dependencies.roles.count == 1 { return true }
+    return try own[row.key].map { try dependencies.concerns($0) } ?? false
   }
 
   func isShown(_ change: NetChange) throws -> Bool { try dependencies.isShown(change) }
@@ -56,13 +64,13 @@ final class MaintainedRows: LiveOperator {
     try far?.updates(of: row, records) ?? []
   }
 
-  func endStep() { far = nil }
+  func endStep() { current = Step() }
 
   func fill(_ reading: LiveReading) throws -> [PlacedResult] {
-    fetched = []
+    current = Step()
     try rows.fill(fetching(reading))
-    try shown.fill(fetched, reading.records)
-    fetched = []
+    try shown.fill(current.fetched, reading.records)
+    current = Step()
     _ = try setWindowGuard(reading.records)
     return rows.visible
   }
@@ -78,24 +86,27 @@ final class MaintainedRows: LiveOperator {
   private func setWindowGuard(
     _ records: QueryRecords
   ) throws -> (gone: [LiveGuard], come: [LiveGuard])? {
-    guard let windowBound, rows.bound?.place != boundPlace else { return ([], []) }
-    boundPlace = rows.bound?.place
+    let bound = rows.bound
+    guard let windowBound, bound != guardedBound else { return ([], []) }
+    guardedBound = bound
     let former = windowGuard
-    windowGuard = try windowBound.guarding(rows.bound, records)
+    windowGuard = try windowBound.guarding(bound, records)
     if windowGuard == former { return ([], []) }
     guard let former, let windowGuard else { return nil }
     return ([former], [windowGuard])
   }
 
   /// Takes the guards of a step in.
-  private func renewGuards(
-    _ made: [[UInt8]: [PlacedResult]], _ records: QueryRecords
-  ) throws {
+  private func renewGuards(_ records: QueryRecords) throws {
     let wasWide = shown.isWide
-    try shown.update(made, fetched: fetched, keeps: rows.keeps, records)
-    fetched = []
-    shown.prune(to: rows.keptCount, keeps: rows.keeps)
-    let edits = shown.takeEdits()
+    var edits = (removing: [LiveGuard](), adding: [LiveGuard]())
+    if !shown.isEmpty {
+      try shown.update(
+        current.candidates, fetched: current.fetched, keeps: rows.keeps, records)
+      shown.prune(to: rows.keptCount, keeps: rows.keeps)
+      edits = shown.takeEdits()
+    }
+    current.fetched = []
     guard let window = try setWindowGuard(records), shown.isWide == wasWide else {
       return guardChange = .all
     }
@@ -105,19 +116,17 @@ final class MaintainedRows: LiveOperator {
 
   func step(
     _ changes: [NetChange], _ reading: LiveReading
-  ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
+  ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
     let window = rows.bound == nil ? nil : rows.keptCount
     guard
       case .keys(let candidates) = try dependencies.candidates(
         changes, of: evaluator.description, reading.records, window: window)
     else { return nil }
-    if candidates.isEmpty { return (WindowDiff(), []) }
-    (fetched, far) = ([], FarUpdates(dependencies, changes))
-    let keys = candidates.sorted { $0.lexicographicallyPrecedes($1) }
-    var made = Dictionary(uniqueKeysWithValues: keys.map { ($0, [PlacedResult]()) })
-    try evaluator.forEach(keys, reading) { row, _, _ in made[row.identity.key]?.append(row) }
-    let diff = try rows.replace(made, fetching(reading))
-    try renewGuards(made, reading.records)
+    if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
+    current = Step(far: FarUpdates(dependencies, changes))
+    current.candidates = try evaluator.candidates(candidates, reading)
+    let diff = try rows.replace(current.candidates, fetching(reading))
+    try renewGuards(reading.records)
     return (diff, candidates)
   }
 
@@ -126,27 +135,38 @@ final class MaintainedRows: LiveOperator {
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox] {
     if isJoined { return try joinedElements(of: rows, reading) }
     let made = try reading.query.elements(
-      of: evaluator.run(giving: rows.map(\.identity.key), reading.records))
+      of: evaluator.run(giving: rows.map { given($0.key) }, reading.records))
     guard made.count == rows.count else { throw DatabaseError.lostResult }
     return made
+  }
+
+  /// A record, which need not be looked up again if it is a candidate's.
+  private func given(_ key: [UInt8]) -> GivenRecord {
+    let candidates = current.candidates
+    let position = candidates.partitionPoint { $0.key.precedes(key) }
+    let isThere = position < candidates.count && candidates[position].key == key
+    return GivenRecord(key: key, record: isThere ? candidates[position].record : nil)
+  }
+
+  func record(_ change: NetChange, _ reading: LiveReading) throws -> StoredRecord? {
+    try given(change.key).record.map { StoredRecord(bytes: $0) } ?? reading.record(of: change)
   }
 
   /// The elements of rows of a join. A root may have more rows than those that are wanted.
   private func joinedElements(
     of rows: [PlacedResult], _ reading: LiveReading
   ) throws -> [ElementBox] {
-    let order = rows.indices.sorted { rows[$0].identity.precedes(rows[$1].identity) }
-    var keys: [[UInt8]] = []
-    for index in order where keys.last != rows[index].identity.key {
-      keys.append(rows[index].identity.key)
-    }
+    let wanted = rows.map(\.identity)
+    let order = rows.indices.sorted { wanted[$0].precedes(wanted[$1]) }
+    let keys = SortedKeys(wanted.map(\.key))
     let all = try evaluator.rows(of: keys, reading).map(\.identity)
-    let made = try reading.query.elements(of: evaluator.run(giving: keys, reading.records))
+    let run = evaluator.run(giving: keys.keys.map { given($0) }, reading.records)
+    let made = try reading.query.elements(of: run)
     guard made.count == all.count, let first = made.first else { throw DatabaseError.lostResult }
     var elements = Array(repeating: first, count: rows.count)
     var next = 0
     for index in order {
-      while next < all.count, all[next] != rows[index].identity { next += 1 }
+      while next < all.count, all[next] != wanted[index] { next += 1 }
       guard next < all.count else { throw DatabaseError.lostResult }
       elements[index] = made[next]
       next += 1
@@ -158,7 +178,7 @@ final class MaintainedRows: LiveOperator {
     let start = rows.extent.start
     return { last, most in
       let found = try self.fetch(behind: last, from: start, most, reading)
-      self.fetched += found
+      self.current.fetched += found
       return found
     }
   }
@@ -171,7 +191,7 @@ final class MaintainedRows: LiveOperator {
     }
     // No row is known from which an index could be walked: the one at the start may be gone.
     let all = try evaluator.rows(behind: nil, most: nil) { try reading.run($0) }
-    return Array(all.drop { $0.place.lexicographicallyPrecedes(start) }.prefix(most ?? all.count))
+    return Array(all.drop { $0.precedes(start) }.prefix(most ?? all.count))
   }
 
   // MARK: Pages
@@ -186,9 +206,9 @@ final class MaintainedRows: LiveOperator {
   func goOn(
     by count: Int, keeping most: Int?, _ reading: LiveReading
   ) throws -> WindowDiff {
-    fetched = []
+    current = Step()
     let diff = try rows.goOn(by: count, keeping: most, fetching(reading))
-    try renewGuards([:], reading.records)
+    try renewGuards(reading.records)
     return diff
   }
 
@@ -199,9 +219,9 @@ final class MaintainedRows: LiveOperator {
     if rows.extent.start == nil { return WindowDiff() }
     // One row more says if these are the first.
     let found = try evaluator.rows(before: rows.first, most: count + 1, reading)
-    fetched = found.suffix(count)
-    let diff = rows.goBack(over: fetched, isFirst: found.count <= count, keeping: most)
-    try renewGuards([:], reading.records)
+    current = Step(fetched: found.suffix(count))
+    let diff = rows.goBack(over: current.fetched, isFirst: found.count <= count, keeping: most)
+    try renewGuards(reading.records)
     return diff
   }
 }

@@ -97,7 +97,7 @@ final class MaintainedValues: LiveOperator {
   }
 
   private func values(of row: PlacedResult) -> [Value]? {
-    rows.values(of: row.identity.key).map { answer($0) }
+    rows.values(of: row.key).map { answer($0) }
   }
 
   /// The answer of a count, or the values as they are.
@@ -108,7 +108,7 @@ final class MaintainedValues: LiveOperator {
     return [.bool(count > 0)]
   }
 
-  func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) -> Bool {
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) -> Bool {
     values(of: row) != before[row.identity]
   }
 
@@ -131,12 +131,12 @@ final class MaintainedValues: LiveOperator {
 
   func step(
     _ changes: [NetChange], _ reading: LiveReading
-  ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
+  ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
     guard
       case .keys(let candidates) = try dependencies.candidates(
         changes, of: description, reading.records)
     else { return nil }
-    if candidates.isEmpty { return (WindowDiff(), []) }
+    if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
     let countBefore = rows.count
     before = [:]
     if isOwn {
@@ -147,7 +147,7 @@ final class MaintainedValues: LiveOperator {
       try replaceRows(of: candidates, reading)
     }
     guard let changes = try finish(reading.records) else { return nil }
-    return (diff(changes, countBefore), Set(changes.changes.map(\.id)))
+    return (diff(changes, countBefore), SortedKeys(changes.changes.map(\.id)))
   }
 
   /// Replaces what a record adds, by its own bytes before and after.
@@ -165,10 +165,9 @@ final class MaintainedValues: LiveOperator {
   }
 
   /// Replaces the rows of candidates by those that they make now.
-  private func replaceRows(of candidates: Set<[UInt8]>, _ reading: LiveReading) throws {
-    let keys = candidates.sorted { $0.lexicographicallyPrecedes($1) }
+  private func replaceRows(of keys: SortedKeys, _ reading: LiveReading) throws {
     var gone: Set<ResultIdentity> = []
-    for key in keys { gone.formUnion(rowsOfRoot[key] ?? []) }
+    for key in keys.keys { gone.formUnion(rowsOfRoot[key] ?? []) }
     try ownEvaluator.forEach(keys, reading) { row, key, record in
       gone.remove(row.identity)
       try add(row, key, record, reading.records)
@@ -184,7 +183,7 @@ final class MaintainedValues: LiveOperator {
   private func add(
     _ row: PlacedResult, _ key: RawSpan, _ record: RawSpan, _ records: QueryRecords
   ) throws {
-    if !isOwn { rowsOfRoot[row.identity.key, default: []].insert(row.identity) }
+    if !isOwn { rowsOfRoot[row.key, default: []].insert(row.identity) }
     try replace(row.identity.bytes, with: try contribution(of: row, key, record, records))
   }
 

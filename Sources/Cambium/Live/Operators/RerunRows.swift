@@ -22,7 +22,7 @@ final class RerunRows: LiveOperator {
   /// It is planned anew for each step.
   func isValid(_ records: QueryRecords) -> Bool { true }
 
-  func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) -> Bool {
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) -> Bool {
     answer != before
   }
 
@@ -32,9 +32,9 @@ final class RerunRows: LiveOperator {
 
   func step(
     _ changes: [NetChange], _ reading: LiveReading
-  ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
+  ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
     let rows = try fill(reading)
-    return (WindowDiff(from: rows, to: rows), [[]])
+    return (WindowDiff(from: rows, to: rows), SortedKeys([[]]))
   }
 
   func fill(_ reading: LiveReading) throws -> [PlacedResult] {

@@ -32,17 +32,17 @@ final class RerunSearch: LiveOperator {
     return try elements(of: given, reading.run(description), reading)
   }
 
-  func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) -> Bool {
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) -> Bool {
     values[row.identity] != before[row.identity]
   }
 
   func step(
     _ changes: [NetChange], _ reading: LiveReading
-  ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
-    if changes.isEmpty { return (WindowDiff(), []) }
+  ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
+    if changes.isEmpty { return (WindowDiff(), SortedKeys([])) }
     let known = visible
     let now = try fill(reading)
-    return (WindowDiff(from: known, to: now), Set(now.map(\.identity.key)))
+    return (WindowDiff(from: known, to: now), SortedKeys(now.map(\.key)))
   }
 
   func fill(_ reading: LiveReading) throws -> [PlacedResult] {

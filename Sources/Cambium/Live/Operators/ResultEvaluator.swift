@@ -52,48 +52,66 @@ final class ResultEvaluator {
 
   // MARK: Rows
 
-  /// Visits the rows that the records with some keys make: none where there is no record, or where
-  /// it does not pass.
+  /// The rows that the records with some keys make: none where there is no record, or where it does
+  /// not pass.
   ///
   /// - Parameters:
   ///   - keys: Keys in their stored form, ascending.
   ///   - reading: The state.
-  ///   - body: Takes the rows in the order of ``ResultIdentity/precedes(_:)``, with their records.
+  /// - Returns: For each key the rows in the order of ``ResultIdentity/precedes(_:)``.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, and what a filter in Swift throws.
-  func forEach(
-    _ keys: [[UInt8]], _ reading: LiveReading,
-    _ body: (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
-  ) throws {
+  func candidates(_ keys: SortedKeys, _ reading: LiveReading) throws -> [LiveRows.Candidate] {
+    let visit = try visitor(reading)
+    return try keys.keys.map { key in
+      var candidate = LiveRows.Candidate(key: key)
+      try visit(key) { row, _, record in
+        if candidate.rows.isEmpty { candidate.record = record.array() }
+        candidate.rows.append(row)
+      }
+      return candidate
+    }
+  }
+
+  /// Visits the rows that the records with some keys make, as ``candidates(_:_:)`` gives them, with
+  /// their records.
+  func forEach(_ keys: SortedKeys, _ reading: LiveReading, _ body: Visit) throws {
+    let visit = try visitor(reading)
+    for key in keys.keys { try visit(key, body) }
+  }
+
+  typealias Visit = (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
+
+  /// Visits the rows that the record with a key makes.
+  private func visitor(
+    _ reading: LiveReading
+  ) throws -> (_ key: [UInt8], _ body: Visit) throws -> Void {
     let (records, collection) = (reading.records, plan.description.collection)
     let filter = plan.description.hasFilter ? try reading.filter(of: description) : nil
-    let joins = JoinLoop(plan, records, QueryWork(records))
-    var place = ByteBuffer()
-    func visit(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
-      try body(try result(key, record, records, &place), key, record)
-      return true
-    }
-    for key in keys {
+    let joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, QueryWork(records))
+    return { [self] key, body in
       try key.lend { key in
         _ = try records.lend(collection, key) { record in
           guard try accepts(record, key: key, records) else { return }
           if let filter, try !filter(key, record) { return }
-          _ = try joins?.forEach(beside: record, key: key, visit) ?? visit(key, record)
+          guard let joins else { return try body(result(key, record, records), key, record) }
+          _ = try joins.forEach(beside: record, key: key) { key, record in
+            try body(result(key, record, records), key, record)
+            return true
+          }
         }
       }
     }
   }
 
-  /// The rows that the records with some keys make; see ``forEach(_:_:_:)``.
-  func rows(of keys: [[UInt8]], _ reading: LiveReading) throws -> [PlacedResult] {
-    var rows: [PlacedResult] = []
-    try forEach(keys, reading) { row, _, _ in rows.append(row) }
-    return rows
+  /// The rows that the records with some keys make; see ``candidates(_:_:)``.
+  func rows(of keys: SortedKeys, _ reading: LiveReading) throws -> [PlacedResult] {
+    try candidates(keys, reading).flatMap(\.rows)
   }
 
-  /// A run that hands out the results of records that the query accepts, by their keys.
-  func run(giving keys: [[UInt8]], _ records: QueryRecords) -> QueryRun {
+  /// A run that hands out the results of records that the query accepts.
+  func run(giving some: [GivenRecord], _ records: QueryRecords) -> QueryRun {
     let run = QueryRun(plan, records)
-    run.given = .keys(keys, memory)
+    run.given = .records(some, memory)
     return run
   }
 
@@ -118,7 +136,7 @@ final class ResultEvaluator {
   func result(
     _ key: RawSpan, _ record: RawSpan, _ records: QueryRecords
   ) throws -> PlacedResult {
-    var place = ByteBuffer()
+    var place = ByteBuffer(capacity: 128)
     return try result(key, record, records, &place)
   }
 
@@ -128,8 +146,7 @@ final class ResultEvaluator {
     try order.write(record, key: key, records, to: &place)
     let joined = records.joinedKeys
     if !joined.isEmpty { joined.joinedPlace.lend { place.append($0) } }
-    return PlacedResult(
-      place: place.array(), identity: ResultIdentity(key: key.array(), joined: joined))
+    return PlacedResult(endingWithKeys: &place, key: key, joined: joined)
   }
 
   // MARK: Fetching
@@ -161,7 +178,7 @@ final class ResultEvaluator {
     at row: PlacedResult, of description: QueryDescription,
     _ makeRun: (QueryDescription) throws -> QueryRun
   ) throws -> QueryCursor {
-    let (key, joined) = (row.identity.key, row.identity.joined)
+    let (key, joined) = (row.key, row.joined)
     let order = Array(row.place.dropLast(key.count + joined.joinedPlace.count))
     var cursor = QueryCursor(
       index: nil, query: description.cursorHash, order: order, key: key, joined: joined)

@@ -34,6 +34,9 @@ struct ShownGuards {
     }
   }
 
+  /// True if no records but the rows' own are shown.
+  var isEmpty: Bool { relations.isEmpty }
+
   /// The guards for all rows.
   var guards: [LiveGuard] {
     if isWide { return relations.map(\.relation.wide) }
@@ -61,13 +64,14 @@ struct ShownGuards {
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: a lookup for each relation of each row.
   mutating func update(
-    _ made: [[UInt8]: [PlacedResult]], fetched: [PlacedResult], keeps: ([UInt8]) -> Bool,
+    _ made: [LiveRows.Candidate], fetched: [PlacedResult], keeps: ([UInt8]) -> Bool,
     _ records: QueryRecords
   ) throws {
     if relations.isEmpty || isWide { return }
-    for (root, rows) in made {
+    for candidate in made {
+      let root = candidate.key
       removed += points.removeValue(forKey: root) ?? []
-      if keeps(root) { for row in rows { try append(row, records) } }
+      if keeps(root) { for row in candidate.rows { try append(row, records) } }
     }
     for row in fetched where keeps(row.identity.key) { try append(row, records) }
   }

@@ -45,9 +45,9 @@ struct WindowBound {
 
   /// The guard of a window; nil where it holds all rows.
   func guarding(_ last: PlacedResult?, _ records: QueryRecords) throws -> LiveGuard? {
-    guard let key = last?.identity.key else { return nil }
+    guard let last else { return nil }
     var bytes = ByteBuffer(capacity: 64)
-    let found: Void? = try key.lend { key in
+    let found: Void? = try last.lendKey { key in
       try records.lend(collection, key) { record in
         try order.lendFirst(record, key: key, records) {
           try OrderedBytes.append(stored: $0, as: type, collation, to: &bytes)

@@ -56,9 +56,17 @@ extension LiveRows {
     func diff(
       windowAfter: Range<Int>, _ rank: (PlacedResult) -> Int?, at row: (Int) -> PlacedResult
     ) -> WindowDiff {
+      var diff = WindowDiff()
+      if removed.isEmpty && arrived.isEmpty && windowAfter == windowBefore {
+        for (rank, row) in kept where windowAfter.contains(rank) {
+          let position = rank - windowAfter.lowerBound
+          diff.survivors.append((position, position, row))
+        }
+        if kept.count > 1 { diff.survivors.sort { $0.after < $1.after } }
+        return diff
+      }
       let after = arrived.compactMap { row in rank(row).map { (rank: $0, row: row) } }
         .sorted { $0.rank < $1.rank }
-      var diff = WindowDiff()
       addShifts(after.map(\.rank), windowAfter, row, &diff)
       addChanged(after, windowAfter, &diff)
       for (before, row) in kept where windowBefore.contains(before) {
@@ -121,21 +129,22 @@ extension LiveRows {
     private func addChanged(
       _ after: [(rank: Int, row: PlacedResult)], _ windowAfter: Range<Int>, _ diff: inout WindowDiff
     ) {
-      var left: [ResultIdentity: (rank: Int, row: PlacedResult)] = [:]
-      for (rank, row) in removed where windowBefore.contains(rank) {
-        left[row.identity] = (rank, row)
-      }
-      for (rank, row) in after where windowAfter.contains(rank) {
+      let gone = removed.filter { windowBefore.contains($0.rank) }
+      let come = after.filter { windowAfter.contains($0.rank) }
+      // Most steps have the one or the other.
+      var ranks: [ResultIdentity: Int] = [:]
+      if !come.isEmpty { for (rank, row) in gone { ranks[row.identity] = rank } }
+      for (rank, row) in come {
         let position = rank - windowAfter.lowerBound
-        if let old = left.removeValue(forKey: row.identity) {
-          let before = old.rank - windowBefore.lowerBound
+        if let old = gone.isEmpty ? nil : ranks.removeValue(forKey: row.identity) {
+          let before = old - windowBefore.lowerBound
           diff.moved.append((before, position, row))
           diff.survivors.append((before, position, row))
         } else {
           diff.insertions.append(.init(position: position, row: row))
         }
       }
-      for (rank, row) in left.values {
+      for (rank, row) in gone where come.isEmpty || ranks[row.identity] != nil {
         diff.deletions.append(.init(position: rank - windowBefore.lowerBound, row: row))
       }
     }

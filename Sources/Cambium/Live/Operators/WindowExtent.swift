@@ -34,6 +34,6 @@ struct WindowExtent: Sendable {
 
   /// True if a row lies before the part that counts.
   func isBefore(_ row: PlacedResult) -> Bool {
-    start.map { row.place.lexicographicallyPrecedes($0) } ?? false
+    start.map { row.precedes($0) } ?? false
   }
 }

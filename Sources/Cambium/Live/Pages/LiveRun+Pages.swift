@@ -44,8 +44,7 @@ extension LiveRun {
     let evaluator = try ResultEvaluator(reading.description().withOrderOfTies, reading.records)
     if evaluator.hasSamePlaces(as: former) { return }
     let shown = pages.visible.map(\.identity)
-    let keys = Set(shown.map(\.key)).sorted { $0.lexicographicallyPrecedes($1) }
-    let rows = try evaluator.rows(of: keys, reading)
+    let rows = try evaluator.rows(of: SortedKeys(shown.map(\.key)), reading)
     let places = Dictionary(
       rows.map { ($0.identity, $0.place) }, uniquingKeysWith: { first, _ in first })
     extent?.start = shown.lazy.compactMap { places[$0] }.first

@@ -20,7 +20,7 @@ extension ResultEvaluator {
     let backward = try ResultEvaluator(description.inOppositeOrder, reading.records)
     var (beside, start) = ([PlacedResult](), PlacedResult?.none)
     if let first {
-      beside = try backward.rows(of: [first.identity.key], reading)
+      beside = try backward.rows(of: SortedKeys([first.key]), reading)
       start = beside.first { $0.identity == first.identity }
       if start == nil {
         throw DatabaseError.corrupt(reason: "a row that was found could not be read")
@@ -31,11 +31,9 @@ extension ResultEvaluator {
     let found = try backward.rows(behind: start, most: most + beside.count) {
       try reading.run($0)
     }
-    let keys = Set((found + beside).map(\.identity.key))
-      .sorted { $0.lexicographicallyPrecedes($1) }
-    let ordered = try rows(of: keys, reading)
-      .filter { row in first.map { row.place.lexicographicallyPrecedes($0.place) } ?? true }
-      .sorted { $0.place.lexicographicallyPrecedes($1.place) }
+    let ordered = try rows(of: SortedKeys((found + beside).map(\.key)), reading)
+      .filter { row in first.map { row.precedes($0) } ?? true }
+      .sorted { $0.precedes($1) }
     return ordered.suffix(most)
   }
 }

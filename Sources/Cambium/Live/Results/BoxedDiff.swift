@@ -29,8 +29,8 @@ struct BoxedDiff: Sendable {
   }
 
   var sequence: SequenceNumber
-  /// The elements after the step.
-  var elements: ChunkedList<ElementBox>
+  /// The elements after the step; none before it is applied.
+  var elements = ChunkedList<ElementBox>()
   /// Ascending by the position before.
   var deletions: [Deletion] = []
   /// Ascending by the position after.
@@ -62,11 +62,12 @@ struct BoxedDiff: Sendable {
       moves: moves.map { ListMove(before: $0.from, after: $0.to) })
   }
 
-  /// Makes the elements after the step of those before it.
-  mutating func apply(to before: ChunkedList<ElementBox>) {
-    elements = before
+  /// Makes the elements after the step of those before it: in place where nobody else has these.
+  mutating func apply(to before: inout ChunkedList<ElementBox>) {
+    swap(&elements, &before)
     if !deletions.isEmpty || !insertions.isEmpty || !moves.isEmpty { elements.apply(edit) }
     for update in updates { elements.replace(at: update.after, with: update.new) }
+    before = elements
   }
 }
 

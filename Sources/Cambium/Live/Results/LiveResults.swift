@@ -159,8 +159,8 @@ where R.Element: Sendable {
 
   /// Tells observers before the result changes. The elements change as a whole: an observer of one
   /// of them is told of any change of the result.
-  private func willTake(_ diff: BoxedDiff) {
-    if !diff.isEmpty { registrar.willSet(self, keyPath: elementsPath) }
+  private func willTake(_ isEmpty: Bool) {
+    if !isEmpty { registrar.willSet(self, keyPath: elementsPath) }
     registrar.willSet(self, keyPath: sequencePath)
   }
 }

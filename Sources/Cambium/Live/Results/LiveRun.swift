@@ -23,7 +23,7 @@ final class LiveRun {
   /// True if there was a row behind the window at that moment, for a run that is asked for it.
   private(set) var hasNext = false
   /// Called before the result changes, once for each step, which cannot fail from then on.
-  var willTake: (BoxedDiff) -> Void = { _ in }
+  var willTake: (_ isEmpty: Bool) -> Void = { _ in }
   /// True after a step has failed: the rows may be of another moment than the elements.
   private var isBroken = false
 
@@ -86,13 +86,16 @@ final class LiveRun {
   ) throws -> BoxedDiff {
     let (reading, pending) = try receive()
     return try keeping {
-      let diff = try takeIn(pending, reading)
-      guard let result, let rows = try turn(reading) else { return diff }
-      let turned = try difference(rows, result, reading, from: diff.elements) { _ in .question }
+      var diff = try takeIn(pending, reading)
+      guard let result, let rows = try turn(reading) else { return take(diff) }
+      var elements = elements
+      diff.apply(to: &elements)
+      var turned = try difference(rows, result, reading, from: elements) { _ in .question }
+      turned.apply(to: &elements)
       renewGuards(result)
       // Rows that are made again later begin where these do.
       extent = reading.extent
-      return rows.isEmpty ? diff : diff.composed(with: turned, query.areEqual)
+      return take(applied: rows.isEmpty ? diff : diff.composed(with: turned, query.areEqual))
     }
   }
 
@@ -104,13 +107,13 @@ final class LiveRun {
   /// - Returns: The difference; the first time, all rows as insertions.
   /// - Throws: As ``step(then:)``.
   func move(to reading: LiveReading, by pending: LiveMailbox.Pending) throws -> BoxedDiff {
-    try keeping { try takeIn(pending, reading) }
+    try keeping { take(try takeIn(pending, reading)) }
   }
 
   /// Takes a step; if it fails, the result stays as it was, and the next step reads it again.
   private func keeping(_ body: () throws -> BoxedDiff) throws -> BoxedDiff {
     let before = extent
-    do { return take(try body()) } catch {
+    do { return try body() } catch {
       (extent, isBroken) = (before, true)
       inbox?.mailbox.invalidate()
       throw error
@@ -196,16 +199,14 @@ final class LiveRun {
   ) throws -> BoxedDiff {
     defer { result.endStep() }
     guard let step = try result.step(changes, reading) else { return try again(reading, .related) }
-    var diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
+    var diff = BoxedDiff(sequence: reading.snapshot.sequence)
     if !step.diff.isEmpty {
       // Rows that are made of several records have other keys.
-      var own: [[UInt8]: NetChange] = [:]
-      if result.isOfRecords {
-        for change in changes where change.collection == collection { own[change.key] = change }
-      }
+      let own = ChangesByKey(result.isOfRecords ? changes : [], of: collection)
       diff = try difference(step.diff, result, reading, own, from: elements) { row in
-        if own[row.identity.key] != nil { return .own }
-        return step.candidates.contains(row.identity.key) ? .related : .window
+        let key = row.key
+        if own[key] != nil { return .own }
+        return step.candidates.contains(key) ? .related : .window
       }
     }
     renewGuards(result)
@@ -214,33 +215,33 @@ final class LiveRun {
 
   // MARK: Elements
 
-  /// Makes the elements of what has changed, and the diff. The changes of the rows' own records are
-  /// nil where they are not known.
+  /// Makes the elements of what has changed, and the diff, which is not applied yet. The changes of
+  /// the rows' own records are nil where they are not known.
   private func difference(
     _ rows: WindowDiff, _ result: any LiveOperator, _ reading: LiveReading,
-    _ own: [[UInt8]: NetChange]? = nil, from elements: ChunkedList<ElementBox>,
+    _ own: ChangesByKey? = nil, from elements: ChunkedList<ElementBox>,
     _ cause: (PlacedResult) -> LiveCause
   ) throws -> BoxedDiff {
-    let survivors = try rows.survivors.filter { survivor in
-      try own.map { try result.changesElement(survivor.row, $0) } ?? true
-    }
-    let wanted = rows.insertions.map(\.row) + survivors.map(\.row)
+    var (survivors, wanted) = (rows.survivors, rows.insertions.map(\.row))
+    if let own { survivors = try survivors.filter { try result.changesElement($0.row, own) } }
+    for survivor in survivors { wanted.append(survivor.row) }
     let made = wanted.isEmpty ? [] : try result.elements(of: wanted, reading)
-    var diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
+    var diff = BoxedDiff(sequence: reading.snapshot.sequence)
     for place in rows.deletions {
       diff.deletions.append(
         .init(
           position: place.position, element: elements[place.position],
           cause: place.isShift ? .window : cause(place.row)))
     }
-    for (place, element) in zip(rows.insertions, made) {
+    for (index, place) in rows.insertions.enumerated() {
       diff.insertions.append(
         .init(
-          position: place.position, element: element,
+          position: place.position, element: made[index],
           cause: place.isShift ? .window : cause(place.row)))
     }
-    for (survivor, new) in zip(survivors, made.dropFirst(rows.insertions.count)) {
-      let (change, old) = (own?[survivor.row.identity.key], elements[survivor.before])
+    for (index, survivor) in survivors.enumerated() {
+      let new = made[rows.insertions.count + index]
+      let (change, old) = (own?[survivor.row.key], elements[survivor.before])
       // Unless its own record has changed in what is shown, what is equal has not changed.
       if try !(change.map { try result.isShown($0) } ?? false), query.areEqual(old, new) {
         continue
@@ -249,28 +250,43 @@ final class LiveRun {
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
           properties: try LiveRun.properties(
-            change, far: result.farUpdates(of: survivor.row, reading.records), reading),
+            change, result, far: result.farUpdates(of: survivor.row, reading.records), reading),
           cause: cause(survivor.row)))
     }
     diff.addMoves(of: rows, elements)
-    diff.apply(to: elements)
     return diff
   }
 
   /// Makes a step's result the one that there is.
   private func take(_ diff: BoxedDiff) -> BoxedDiff {
-    willTake(diff)
-    (elements, sequence) = (diff.elements, diff.sequence)
+    var diff = diff
+    willTake(diff.isEmpty)
+    diff.apply(to: &elements)
+    return note(diff)
+  }
+
+  /// As ``take(_:)``, for a difference that has its elements.
+  private func take(applied diff: BoxedDiff) -> BoxedDiff {
+    willTake(diff.isEmpty)
+    elements = diff.elements
+    return note(diff)
+  }
+
+  /// Notes the moment of a step's result.
+  private func note(_ diff: BoxedDiff) -> BoxedDiff {
+    sequence = diff.sequence
     if let extent, extent.knowsNext { hasNext = pages?.hasNext ?? false }
     return diff
   }
 
   /// The properties of a row's own record that have changed in this step, and those of others.
   private static func properties(
-    _ change: NetChange?, far: [PropertyUpdate], _ reading: LiveReading
+    _ change: NetChange?, _ result: any LiveOperator, far: [PropertyUpdate],
+    _ reading: LiveReading
   ) throws -> ChangedProperties {
     // The record as it is now: guards may have left out a change after the last one that is told.
-    guard let change, let old = change.old, let new = try reading.record(of: change) else {
+    guard let change, let old = change.old, let new = try result.record(change, reading)
+    else {
       return .told(far)
     }
     let own = ChangedProperties.records(old: old, new: new, reading.records.catalog)

@@ -13,9 +13,8 @@ final class JoinLoop {
   /// The cursor behind which results that are not sorted go on.
   var after: QueryCursor?
 
-  /// Nil where a plan has no joins.
-  init?(_ plan: QueryPlan, _ records: QueryRecords, _ work: QueryWork) {
-    if plan.joins.isEmpty { return nil }
+  /// For a plan that has joins.
+  init(_ plan: QueryPlan, _ records: QueryRecords, _ work: QueryWork) {
     joins = plan.joins
     program = plan.joinedProgram
     self.records = records

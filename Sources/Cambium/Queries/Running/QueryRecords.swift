@@ -5,7 +5,9 @@ final class QueryRecords: RelatedRecords {
   let snapshot: Snapshot
   let reader: StateReader
   let catalog: Catalog
-  private var nodes: [NodePath: UInt64?] = [:]
+  /// The nodes of the collections that were looked up last. Most queries read of one or two.
+  private var nodes: [(collection: NodePath, node: UInt64?)] = []
+  private static let nodesMax = 8
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
   /// The number of records that were read because others are related to them.
@@ -40,9 +42,10 @@ final class QueryRecords: RelatedRecords {
   /// The node id with which the tree's keys of a collection's records begin; nil where there never
   /// were any.
   func node(_ collection: NodePath) throws -> UInt64? {
-    if let known = nodes[collection] { return known }
+    for known in nodes where known.collection == collection { return known.node }
     let node = try snapshot.node(at: collection)
-    nodes[collection] = .some(node)
+    if nodes.count == QueryRecords.nodesMax { nodes.removeFirst() }
+    nodes.append((collection, node))
     return node
   }
 

@@ -10,14 +10,22 @@ import LMDB
 enum GivenResults {
   /// Selected or computed values.
   case values([[Value]])
-  /// The keys, in their stored form, of records that the query accepts.
-  case keys([[UInt8]], ShapeMemory)
+  /// Records that the query accepts.
+  case records([GivenRecord], ShapeMemory)
 
   /// The place where the shape keeps what later runs of the same plan can use.
-  var memory: ShapeMemory? { if case .keys(_, let memory) = self { memory } else { nil } }
+  var memory: ShapeMemory? { if case .records(_, let memory) = self { memory } else { nil } }
 
   /// The single answer of a query that has one.
   var answer: Value? { if case .values(let values) = self { values.first?.first } else { nil } }
+}
+
+/// A record that a query accepts.
+struct GivenRecord {
+  /// The key in its stored form.
+  let key: [UInt8]
+  /// The record; nil where it is to be looked up.
+  let record: [UInt8]?
 }
 
 /// A place where a shape of results keeps what it has compiled, for as long as the catalog stays
@@ -79,7 +87,7 @@ public final class QueryRun {
     plan = try QueryPlanner(description, records).plan()
     // The queries that planning asked of other collections are runs of their own.
     work = QueryWork(records)
-    joins = JoinLoop(plan, records, work)
+    joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, work)
     isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
   }
 
@@ -89,7 +97,7 @@ public final class QueryRun {
     self.records = records
     self.plan = plan
     work = QueryWork(records)
-    joins = JoinLoop(plan, records, work)
+    joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, work)
     isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
   }
 
@@ -129,7 +137,7 @@ public final class QueryRun {
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
-    if case .keys(let keys, _) = given { return try forEach(of: keys, body) }
+    if case .records(let records, _) = given { return try forEach(of: records, body) }
     // The offset and limit of computed results are applied where these are made.
     var window = parts?.window ?? plan.description.window(ofRecords: true)
     if parts?.isOver ?? (window.left == 0) { return }
@@ -158,13 +166,17 @@ public final class QueryRun {
   }
 
   /// Hands out the results that are made of some records, which the query accepts.
-  private func forEach(of keys: [[UInt8]], _ body: (RawSpan, RawSpan) throws -> Bool) throws {
+  private func forEach(
+    of some: [GivenRecord], _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
     var goesOn = true
-    for key in keys where goesOn {
-      try key.lend { key in
-        _ = try records.lend(plan.description.collection, key) { record in
+    for given in some where goesOn {
+      try given.key.lend { key in
+        func visit(_ record: RawSpan) throws {
           goesOn = try joins?.forEach(beside: record, key: key, body) ?? body(key, record)
         }
+        if let record = given.record { return try record.lend(visit) }
+        _ = try records.lend(plan.description.collection, key, visit)
       }
     }
   }
