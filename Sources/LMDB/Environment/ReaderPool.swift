@@ -15,6 +15,7 @@ struct ReaderPool: ~Copyable, Sendable {
     _ tables: [String: Table], _ readingError: @escaping @Sendable (StorageError) -> any Error
   ) {
     self.tables = tables.map { NamedTable(name: Array($0.utf8), index: $1.index) }
+      .sorted { $0.name.lexicographicallyPrecedes($1.name) }
     self.readingError = readingError
   }
 

@@ -52,7 +52,7 @@ struct NamedTable: Sendable {
   /// Converts an error in reading into the one that the reader's caller expects.
   let readingError: @Sendable (StorageError) -> any Error
   /// The trees, by the tables' handles.
-  private(set) var trees: [TreeSummary]
+  let trees: [TreeSummary]
 
   /// Resolves the tables of a transaction.
   ///
@@ -60,7 +60,7 @@ struct NamedTable: Sendable {
   ///   - meta: The fields of the transaction's meta page; a reader must pin it.
   ///   - map: The map that holds its pages.
   ///   - pagesInFile: The number of pages in the file.
-  ///   - tables: The tables' names and handles.
+  ///   - tables: The tables' names and handles, ascending by name.
   ///   - readingError: Converts an error in reading into the one that the reader's caller expects.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   init(
@@ -71,20 +71,43 @@ struct NamedTable: Sendable {
     transaction = meta.transaction
     self.map = map
     let limit = min(meta.lastPage &+ 1, pagesInFile, map.pageCount)
-    unsafe pages = MappedPages(start: map.start, limit: limit)
-    trees = Array(repeating: TreeSummary(), count: 1 + Int(tables.map(\.index).max() ?? 0))
+    let pages = unsafe MappedPages(start: map.start, limit: limit)
+    self.pages = pages
     let main = try meta.main.checked(limit: limit)
-    for table in tables { trees[Int(table.index)] = try tree(table.name, in: main) }
+    if main.depth == 0 { throw SnapshotPages.missing(main) }
+    var trees = Array(repeating: TreeSummary(), count: 1 + Int(tables.map(\.index).max() ?? 0))
+    var last: (leaf: MappedPage, index: Int)?
+    for table in tables {
+      trees[Int(table.index)] = try SnapshotPages.tree(table.name, in: main, pages, near: &last)
+    }
+    self.trees = trees
   }
 
   /// The tree of a table, according to the main table. A table that was never written to is in the
   /// main table as well, since opening it for the first time creates it.
-  private func tree(_ name: [UInt8], in main: TreeSummary) throws(StorageError) -> TreeSummary {
+  ///
+  /// - Parameters:
+  ///   - name: The table's name.
+  ///   - main: The main table.
+  ///   - pages: The pages of the transaction.
+  ///   - last: The entry of the table before, or nil: few tables fit one leaf, so that the next entry
+  ///     is mostly this table's.
+  /// - Returns: The tree.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  private static func tree(
+    _ name: [UInt8], in main: TreeSummary, _ pages: MappedPages,
+    near last: inout (leaf: MappedPage, index: Int)?
+  ) throws(StorageError) -> TreeSummary {
     unsafe try name.withUnsafeBufferPointer { name throws(StorageError) in
       let wanted = UnsafeRawBufferPointer(name)
-      if main.depth == 0 { throw SnapshotPages.missing(main) }
-      let (leaf, index, isExact) = unsafe try pages.locate(wanted, in: main)
-      if !isExact { throw SnapshotPages.missing(main) }
+      var (index, isThere) = ((last?.index ?? -1) + 1, false)
+      var leaf = last?.leaf
+      if let leaf, index < leaf.count {
+        isThere = unsafe try leaf.key(index).order(to: wanted) == 0
+      }
+      if !isThere { (leaf, index, isThere) = unsafe try pages.locate(wanted, in: main) }
+      guard isThere, let leaf else { throw SnapshotPages.missing(main) }
+      last = (leaf, index)
       let (flags, key, size) = unsafe try leaf.entry(index)
       guard flags == PageFormat.NodeFlags.summary, size == PageFormat.summarySize,
         let end = unsafe key.baseAddress.map({ unsafe $0 + key.count })

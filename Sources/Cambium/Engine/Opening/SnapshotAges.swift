@@ -10,8 +10,9 @@ final class SnapshotAges: Sendable {
   }
 
   private struct State {
-    var held: [Int: Held] = [:]
-    var nextID = 0
+    /// The snapshots by their numbers; nil for a number that is free.
+    var held: [Held?] = []
+    var free: [Int] = []
     var checked = ContinuousClock.now
   }
 
@@ -41,19 +42,28 @@ final class SnapshotAges: Sendable {
 
   /// Registers a snapshot, whose pages the ticket keeps.
   func ticket(_ sequence: SequenceNumber, _ transaction: consuming ReadTransaction) -> Ticket {
+    let held = Held(sequence: sequence, since: .now)
     let id = state.withLock { state in
-      state.nextID += 1
-      state.held[state.nextID] = Held(sequence: sequence, since: .now)
-      return state.nextID
+      guard let id = state.free.popLast() else {
+        state.held.append(held)
+        return state.held.count - 1
+      }
+      state.held[id] = held
+      return id
     }
     return Ticket(self, id, consume transaction)
   }
 
-  private func remove(_ id: Int) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
+  private func remove(_ id: Int) {
+    state.withLock { state in
+      state.held[id] = nil
+      state.free.append(id)
+    }
+  }
 
   /// The time for which the oldest snapshot has been held.
   var oldest: Duration? {
-    state.withLock { state in state.held.values.map(\.since).min().map { .now - $0 } }
+    state.withLock { state in state.held.compactMap { $0?.since }.min().map { .now - $0 } }
   }
 
   /// Reports snapshots that have been held too long; checks at most ten times a second.
@@ -64,7 +74,8 @@ final class SnapshotAges: Sendable {
       guard now - state.checked > .milliseconds(100) else { return [] }
       state.checked = now
       var late: [Diagnostic] = []
-      for (id, held) in state.held where !held.isReported && now - held.since > limit {
+      for (id, held) in state.held.enumerated() {
+        guard let held, !held.isReported, now - held.since > limit else { continue }
         state.held[id]?.isReported = true
         late.append(.snapshotHeld(held.sequence, age: now - held.since))
       }

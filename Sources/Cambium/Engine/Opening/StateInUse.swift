@@ -36,6 +36,13 @@ final class StateInUse: Sendable {
     }
   }
 
+  /// Notes that the log names a state at one of its transactions, which this process has committed.
+  func noteCompared(_ state: State, at transaction: UInt64) {
+    current.withLock { current in
+      if current.state === state { current.comparedAt = transaction }
+    }
+  }
+
   /// The generation in use; nil while none is open.
   var generation: UInt64? { current.withLock { $0.state?.generation } }
 

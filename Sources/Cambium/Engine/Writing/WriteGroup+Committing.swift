@@ -53,11 +53,15 @@ extension WriteGroup {
   private func commitLog(_ numbers: [String: UInt64]) throws {
     for _ in 0..<4 {
       do {
-        return try directory.log.write(0, head: head) { writer in
+        var transaction: UInt64 = 0
+        try directory.log.write(0, head: head) { writer in
+          transaction = writer.reader.transaction
           try additions.chunks.write(to: writer)
           for record in records { try writer.append(record) }
           for (name, number) in numbers { try writer.setNumber(name, to: number) }
         }
+        // The writer's lock is held since the mark was read, so that nobody can have changed it.
+        return directory.stateInUse.noteCompared(state, at: transaction)
       } catch let error as StorageError where error.kind == .uncertain {
         throw DatabaseError.outcomeUnknown(head.sequence)
       } catch let error as StorageError where error.kind == .mapFull {

@@ -37,6 +37,8 @@ final class Dependencies: Sendable {
   let joins: [(name: String, collection: NodePath, role: Int)]
   /// The names that each role's records are read for, by their numbers, and those that are shown.
   private let names: [(read: [NameID], shown: [NameID])]
+  /// The role of the rows' own records beside the others.
+  private let own: (ways: [NameID], isOnlyOfCollection: Bool)
   /// The names that had no number.
   private let unknown: [String]
   private let version: UInt32
@@ -61,6 +63,10 @@ final class Dependencies: Sendable {
     names = roles.map {
       ($0.names.compactMap(catalog.id(of:)), $0.shownNames.compactMap(catalog.id(of:)))
     }
+    own = (
+      roles.filter { $0.upper == 0 }.compactMap { $0.edge?.ownName }.compactMap(catalog.id(of:)),
+      roles.count { $0.collection == nil || $0.collection == description.collection } == 1
+    )
     unknown = Set(roles.flatMap(\.names)).filter { catalog.id(of: $0) == nil }.sorted()
     version = catalog.collections.version
     let found = DependencyGuards(description, tree, scope)
@@ -83,13 +89,32 @@ final class Dependencies: Sendable {
     try differs(change, in: names[0].shown, of: 0)
   }
 
+  /// True if a step may have changed what is behind references: a record there, or a reference.
+  func mayLeadElsewhere(_ changes: [NetChange]) throws -> Bool {
+    if roles.count == 1 { return false }
+    return try changes.contains { try !isOfRowsAlone($0) || changesWay($0) }
+  }
+
+  /// True if a change of a row's own record may lead to other records than before.
+  private func changesWay(_ change: NetChange) throws -> Bool {
+    guard let old = change.old, let new = change.new, unknown.isEmpty else { return true }
+    return try differ(old, new, in: own.ways)
+  }
+
   private func differs(
     _ change: NetChange, in names: [NameID], of role: Int
   ) throws -> Bool {
     guard let old = change.old, let new = change.new, unknown.isEmpty, !roles[role].isWhole else {
       return true
     }
-    return try old.lend { old in
+    return try differ(old, new, in: names)
+  }
+
+  /// True if a property differs in two records.
+  private func differ(
+    _ old: StoredRecord, _ new: StoredRecord, in names: [NameID]
+  ) throws -> Bool {
+    try old.lend { old in
       try new.lend { new in
         let (before, after) = (try RecordTable(old), try RecordTable(new))
         return try names.contains { name in
@@ -121,25 +146,33 @@ final class Dependencies: Sendable {
   ///   - window: The number of rows that are kept; nil where all are.
   ///   - most: The largest number of records to be read; by default as many as take less than
   ///     running the query again.
+  ///   - showing: Finds the rows that show changed records of a role, where the points of the rows
+  ///     that are kept are known.
   /// - Returns: The rows, or the reason why they cannot be told.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: O(*k*) lookups for *k* records on the ways from the changes up to the rows;
   ///   where no index has an edge, one walk over the collection that has it.
   func candidates(
     _ changes: [NetChange], of description: @autoclosure () -> QueryDescription,
-    _ records: QueryRecords, window: Int? = nil, most: Int? = nil
+    _ records: QueryRecords, window: Int? = nil, most: Int? = nil,
+    showing: @escaping DependencyWalk.Showing = { _, _ in nil }
   ) throws -> Candidates {
     guard problem == nil, isCurrent(records) else { return .unknown }
     // A mailbox holds few of them, and their bytes are at hand.
-    if roles.count == 1 { return .keys(try own(changes)) }
+    if changes.allSatisfy(isOfRowsAlone) { return .keys(try ownKeys(changes)) }
     func walked(_ most: Int) throws -> Candidates {
-      var walk = DependencyWalk(self, changes, records, most: most)
+      var walk = DependencyWalk(self, changes, records, most: most, showing: showing)
       return try walk.candidates().map { .keys(SortedKeys($0)) } ?? .tooMany
     }
     if let most { return try walked(most) }
     if case .keys(let found) = try walked(Dependencies.freely) { return .keys(found) }
     let most = try worth(description(), records, window)
     return most > Dependencies.freely ? try walked(most) : .tooMany
+  }
+
+  /// True if a change is of a rows' own record, and of none that plays another role.
+  private func isOfRowsAlone(_ change: NetChange) -> Bool {
+    own.isOnlyOfCollection && change.collection == collection
   }
 
   /// The number of records that are read before planning says what running the query again takes.
@@ -161,7 +194,7 @@ final class Dependencies: Sendable {
   }
 
   /// The keys of the rows' own records that have changed in what is read of them.
-  private func own(_ changes: [NetChange]) throws -> SortedKeys {
+  private func ownKeys(_ changes: [NetChange]) throws -> SortedKeys {
     var keys: [[UInt8]] = []
     for change in changes where change.collection == collection {
       if try concerns(change) { keys.append(change.key) }

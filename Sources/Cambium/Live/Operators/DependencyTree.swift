@@ -268,7 +268,7 @@ extension DependencyRole.Edge {
   }
 
   /// The property of the record above that makes the edge.
-  fileprivate var ownName: String? {
+  var ownName: String? {
     switch self {
     case .reference(let name), .path(let name): name
     case .inverse: nil

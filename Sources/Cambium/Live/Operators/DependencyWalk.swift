@@ -8,7 +8,11 @@ struct DependencyWalk {
   /// Thrown where more would be read than running the query again takes.
   private struct TooMuch: Error {}
 
+  /// Finds the rows that show changed records of a role; nil where that cannot be told.
+  typealias Showing = (_ role: Int, _ changes: [NetChange]) throws -> [[UInt8]]?
+
   private let dependencies: Dependencies
+  private let showing: Showing
   private let changes: [NodePath: [NetChange]]
   private let records: QueryRecords
   /// The number of records and entries that may still be read.
@@ -17,9 +21,11 @@ struct DependencyWalk {
   private var reached: [Set<[UInt8]>]
 
   init(
-    _ dependencies: Dependencies, _ changes: [NetChange], _ records: QueryRecords, most: Int
+    _ dependencies: Dependencies, _ changes: [NetChange], _ records: QueryRecords, most: Int,
+    showing: @escaping Showing
   ) {
     self.dependencies = dependencies
+    self.showing = showing
     self.changes = Dictionary(grouping: changes, by: \.collection)
     self.records = records
     left = most
@@ -60,6 +66,10 @@ struct DependencyWalk {
     else { return }
     let starts = try starts(place)
     if starts.isEmpty && reached[place].isEmpty { return }
+    // A record that is only shown matters to the rows that are kept.
+    if !role.decides, reached[place].isEmpty, let roots = try showing(place, starts) {
+      return reached[0].formUnion(roots)
+    }
     let keys = reached[place].union(starts.map(\.key))
     let found: Set<[UInt8]> =
       switch edge {

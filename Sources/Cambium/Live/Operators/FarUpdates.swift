@@ -21,10 +21,11 @@ struct FarUpdates {
   /// - Parameters:
   ///   - dependencies: The dependencies of the query.
   ///   - changes: The changes of the step.
-  init(_ dependencies: Dependencies, _ changes: [NetChange]) {
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  init(_ dependencies: Dependencies, _ changes: [NetChange]) throws {
     self.dependencies = dependencies
     var all: [NodePath: [[UInt8]: NetChange]] = [:]
-    if dependencies.roles.count > 1 {
+    if try dependencies.mayLeadElsewhere(changes) {
       for change in changes { all[change.collection, default: [:]][change.key] = change }
     }
     self.changes = all

@@ -120,10 +120,13 @@ final class MaintainedRows: LiveOperator {
     let window = rows.bound == nil ? nil : rows.keptCount
     guard
       case .keys(let candidates) = try dependencies.candidates(
-        changes, of: evaluator.description, reading.records, window: window)
+        changes, of: evaluator.description, reading.records, window: window,
+        showing: { [shown] role, changes in
+          try shown.roots(showing: changes, in: role, reading.records)
+        })
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
-    current = Step(far: FarUpdates(dependencies, changes))
+    current = Step(far: try FarUpdates(dependencies, changes))
     current.candidates = try evaluator.candidates(candidates, reading)
     let diff = try rows.replace(current.candidates, fetching(reading))
     try renewGuards(reading.records)

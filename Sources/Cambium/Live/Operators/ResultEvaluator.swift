@@ -13,6 +13,8 @@ final class ResultEvaluator {
   /// The identity of the catalog for which it was compiled.
   private let catalog: ObjectIdentifier
   private let hasMixedKeys: Bool
+  /// True if a record with a key of another kind may come.
+  private let mayHaveMixedKeys: Bool
   private let memory = ShapeMemory()
 
   /// - Throws: ``QueryError`` for a query that cannot be answered.
@@ -23,6 +25,8 @@ final class ResultEvaluator {
     // Its results are not continued: the rows have places of their own.
     plan.placeOrder = nil
     hasMixedKeys = planner.hasMixedKeys
+    let keys = records.catalog.collections[description.collection]?.definition.keys
+    mayHaveMixedKeys = keys == .string
     order = try QueryOrder(
       description.orderings, in: planner.scope, comparingKeysAsTexts: hasMixedKeys)
     catalog = ObjectIdentifier(records.catalog.slots)
@@ -37,9 +41,8 @@ final class ResultEvaluator {
   /// True if what was compiled is valid for a later state.
   func isValid(for records: QueryRecords) throws -> Bool {
     if ObjectIdentifier(records.catalog.slots) != catalog { return false }
-    let collection = plan.description.collection
-    let keys = records.catalog.collections[collection]?.definition.keys
-    return try keys != .string || records.hasMixedKeys(collection) == hasMixedKeys
+    if !mayHaveMixedKeys { return true }
+    return try records.hasMixedKeys(plan.description.collection) == hasMixedKeys
   }
 
   /// True if the places of rows have the form that another evaluator of the query gives them.

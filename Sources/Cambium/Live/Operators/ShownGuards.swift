@@ -70,10 +70,13 @@ struct ShownGuards {
     if relations.isEmpty || isWide { return }
     for candidate in made {
       let root = candidate.key
+      let now = keeps(root) ? try points(of: candidate.rows, candidate.record, records) : []
+      // Most changes of a row leave alone what it refers to.
+      if points[root] ?? [] == now { continue }
       removed += points.removeValue(forKey: root) ?? []
-      if keeps(root) { for row in candidate.rows { try append(row, records) } }
+      add(now, of: root)
     }
-    for row in fetched where keeps(row.identity.key) { try append(row, records) }
+    for row in fetched where keeps(row.key) { try append(row, records) }
   }
 
   /// Forgets rows that were dropped far behind the window, once they are many.
@@ -86,16 +89,52 @@ struct ShownGuards {
 
   private mutating func append(_ row: PlacedResult, _ records: QueryRecords) throws {
     if relations.isEmpty || isWide { return }
+    add(try points(of: [row], nil, records), of: row.key)
+  }
+
+  private mutating func add(_ some: [ShownPoint], of root: [UInt8]) {
+    if some.isEmpty || isWide { return }
     if points.count >= ShownGuards.rowsMax {
       (points, isWide) = ([:], true)
       return
     }
+    points[root, default: []] += some
+    added += some
+  }
+
+  /// The points of a root's rows, in the order of the relations.
+  private func points(
+    of rows: [PlacedResult], _ record: [UInt8]?, _ records: QueryRecords
+  ) throws -> [ShownPoint] {
     var all: [ShownPoint] = []
-    for (number, relation) in relations.enumerated() {
-      try relation.forEach(row, records) { all.append(ShownPoint(relation: number, hash: $0)) }
+    for row in rows {
+      for (number, relation) in relations.enumerated() {
+        try relation.forEach(row, record, records) {
+          all.append(ShownPoint(relation: number, hash: $0))
+        }
+      }
     }
-    points[row.identity.key, default: []] += all
-    added += all
+    return all
+  }
+
+  /// The roots of the rows that show one of some records that have changed.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - role: The role of the records.
+  ///   - records: The records after the step.
+  /// - Returns: The keys, and maybe a few others; nil where the points do not tell.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  /// - Complexity: O(*n*) for *n* rows that are kept.
+  func roots(
+    showing changes: [NetChange], in role: Int, _ records: QueryRecords
+  ) throws -> [[UInt8]]? {
+    guard !isWide, let number = relations.firstIndex(where: { $0.relation.role == role }),
+      let hashes = try relations[number].hashes(of: changes, records)
+    else { return nil }
+    return points.filter { _, points in
+      points.contains { $0.relation == number && hashes.contains($0.hash) }
+    }.map(\.key)
   }
 
   // MARK: Changes
@@ -177,32 +216,54 @@ private struct ShownPoints {
       properties: relation.properties)
   }
 
-  /// Visits the points of a row.
+  /// The points of records that have changed, as they were and as they are; nil where these cannot
+  /// be told.
+  func hashes(of changes: [NetChange], _ records: QueryRecords) throws -> Set<UInt64>? {
+    if isWide { return nil }
+    guard let inverse = relation.inverse else {
+      return Set(changes.map { $0.key.lend { Checksum.of($0) } })
+    }
+    guard let value = try StoredProperty(inverse, of: relation.collection, records) else {
+      return nil
+    }
+    var hashes: Set<UInt64> = []
+    for record in changes.flatMap({ [$0.old, $0.new] }).compactMap(\.self) {
+      let keys = try record.lend { try value.lend($0) { try RelatedKeys.named(by: $0) } }
+      for key in keys { hashes.insert(try point(key)) }
+    }
+    return hashes
+  }
+
+  /// Visits the points of a row, whose root's record may be at hand.
   func forEach(
-    _ row: PlacedResult, _ records: QueryRecords, _ body: (UInt64) -> Void
+    _ row: PlacedResult, _ record: [UInt8]?, _ records: QueryRecords, _ body: (UInt64) -> Void
   ) throws {
     if isWide { return }
     switch relation.source {
     case .joined(let places):
-      for place in places where place < row.identity.joined.count {
-        let key = row.identity.joined[place]
+      let joined = row.joined
+      for place in places where place < joined.count {
+        let key = joined[place]
         if !key.isEmpty { body(key.lend { Checksum.of($0) }) }
       }
-    case .path: try follow(0, row.identity.key, records, body)
+    case .path: try follow(0, row.key, record, records, body)
     }
   }
 
   private func follow(
-    _ step: Int, _ key: [UInt8], _ records: QueryRecords, _ body: (UInt64) -> Void
+    _ step: Int, _ key: [UInt8], _ record: [UInt8]?, _ records: QueryRecords,
+    _ body: (UInt64) -> Void
   ) throws {
     guard step < steps.count else { return body(try point(key)) }
     let (collection, values) = steps[step]
     let keys = try key.lend { key in
-      try records.lend(collection, key) { record in
+      func named(_ record: RawSpan) throws -> [[UInt8]] {
         try values.lend(0, record, key: key, records) { try RelatedKeys.named(by: $0) }
       }
+      if let record { return try record.lend(named) }
+      return try records.lend(collection, key, named) ?? []
     }
-    for key in keys ?? [] { try follow(step + 1, key, records, body) }
+    for key in keys { try follow(step + 1, key, nil, records, body) }
   }
 
   private func point(_ key: [UInt8]) throws -> UInt64 {

@@ -8,6 +8,8 @@ struct ShownRelation: Sendable {
     case joined([Int])
   }
 
+  /// The role that the records play.
+  let role: Int
   let source: Source
   let collection: NodePath
   /// The property by which the records refer; nil if they are referred to.
@@ -21,6 +23,7 @@ struct ShownRelation: Sendable {
     guard let collection = role.collection, let upper = role.upper, let edge = role.edge else {
       return nil
     }
+    self.role = place
     (self.collection, properties) = (collection, role.read)
     let hops = tree.roles[upper].hops
     switch (edge, hops) {

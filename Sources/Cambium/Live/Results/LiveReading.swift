@@ -13,8 +13,7 @@ final class LiveReading {
     self.query = query
     self.snapshot = snapshot
     records = try QueryRecords(snapshot)
-    let own = query.request.description
-    self.extent = extent ?? WindowExtent(offset: own.offset, limit: own.limit)
+    self.extent = extent ?? query.extent
   }
 
   /// The relations that are loaded along.
