@@ -90,8 +90,8 @@ struct NamedTable: Sendable {
   ///   - name: The table's name.
   ///   - main: The main table.
   ///   - pages: The pages of the transaction.
-  ///   - last: The entry of the table before, or nil: few tables fit one leaf, so that the next entry
-  ///     is mostly this table's.
+  ///   - last: The entry of the table before, or nil. Few tables fit one leaf, so that the next
+  ///     entry is mostly this table's.
   /// - Returns: The tree.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   private static func tree(
