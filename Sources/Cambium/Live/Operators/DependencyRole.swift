@@ -79,6 +79,9 @@ extension DependencyRole {
     return role
   }
 
+  /// True if the records name those of the role above.
+  var isInverse: Bool { if case .inverse? = edge { true } else { false } }
+
   /// True if records are shown with rows, be it only that they are there.
   var isShown: Bool { isWhole || isSeen }
 }

@@ -66,8 +66,11 @@ struct DependencyWalk {
     else { return }
     let starts = try starts(place)
     if starts.isEmpty && reached[place].isEmpty { return }
-    // A record that is only shown matters to the rows that are kept.
-    if !role.decides, reached[place].isEmpty, let roots = try showing(place, starts) {
+    // A record that is only shown matters to the rows that are kept. One that names its row need
+    // not be searched for.
+    if !role.decides, !(role.isInverse && upper == 0), reached[place].isEmpty,
+      let roots = try showing(place, starts)
+    {
       return reached[0].formUnion(roots)
     }
     let keys = reached[place].union(starts.map(\.key))

@@ -132,9 +132,13 @@ struct ShownGuards {
     guard !isWide, let number = relations.firstIndex(where: { $0.relation.role == role }),
       let hashes = try relations[number].hashes(of: changes, records)
     else { return nil }
-    return points.filter { _, points in
-      points.contains { $0.relation == number && hashes.contains($0.hash) }
-    }.map(\.key)
+    var roots: [[UInt8]] = []
+    for (root, points) in points {
+      if points.contains(where: { $0.relation == number && hashes.contains($0.hash) }) {
+        roots.append(root)
+      }
+    }
+    return roots
   }
 
   // MARK: Changes

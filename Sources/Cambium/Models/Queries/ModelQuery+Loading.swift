@@ -230,15 +230,17 @@ public struct Loading<M: Model, Element>: Results {
       for index in models.indices where try !body(try beside(models[index], index, all)) {
         return false
       }
-      for batch in all { batch.keys.clear() }
-      models.removeAll(keepingCapacity: true)
       return true
     }
     var goesOn = true
     try run.forEach { key, record in
       models.append(try M.schema.decode(record, key: key, decoder))
       for batch in all { try batch.keys.add(key, record) }
-      if models.count == most { goesOn = try hand() }
+      if models.count == most {
+        goesOn = try hand()
+        for batch in all { batch.keys.clear() }
+        models.removeAll(keepingCapacity: true)
+      }
       return goesOn
     }
     if goesOn && !models.isEmpty { _ = try hand() }
