@@ -88,6 +88,14 @@ struct LiveRelationTests {
       newest.limit(4).with(\.comments.count),
       newest.limit(3).with { $0.comments.where { $0.posted > 3 }.count },
     ].map { try Followed($0) { "\($0.0) \($0.1)" } }
+    let comments = database.query(Comment.self).order(by: \.posted.descending, \.id)
+    let whole = try Followed(newest.limit(4).with(\.comments)) { "\($0.0) \($0.1)" }
+    let author = try Followed(newest.limit(4).with(\.author)) { "\($0.0) \($0.1, default: "-")" }
+    let both = try Followed(issues.order(by: \.id).with(\.author, \.comments)) { "\($0)" }
+    let behind = try Followed(comments.limit(6).with(\.issue, \.issue.author)) { "\($0)" }
+    let joined = try Followed(
+      comments.leftJoin(Issue.self, on: \.issue, \.id).limit(6)
+    ) { "\($0)" }
     let selected = try Followed(newest.limit(5).select(\.id, \.comments.count)) { "\($0)" }
     let models = try [
       issues.order(by: \.comments.count.descending, \.id).limit(4, offset: 1),
@@ -102,7 +110,8 @@ struct LiveRelationTests {
     let texts = try words.map { try Followed(database.query($0)) { "\($0)" } }
     return lists.map { list in { try list.step($0) } } + numbers.map { one in { try one.step($0) } }
       + models.map { one in { try one.step($0) } } + texts.map { one in { try one.step($0) } }
-      + [{ try selected.step($0) }]
+      + [{ try selected.step($0) }, { try whole.step($0) }, { try author.step($0) }]
+      + [{ try both.step($0) }, { try behind.step($0) }, { try joined.step($0) }]
   }
 
   @Test("equals running it again", arguments: SeededGenerator.seeds(1, 2, 3, 4))

@@ -2,15 +2,15 @@
 final class BoxedQuery: Sendable {
   let request: QueryRequest
   /// The part of the result that is asked for.
-  let extent: WindowExtent
+  var extent: WindowExtent {
+    WindowExtent(offset: request.description.offset, limit: request.description.limit)
+  }
   private let forEach: @Sendable (QueryRun, (ElementBox) -> Void) throws -> Void
   /// True if two elements are equal.
   let areEqual: ElementComparison
 
   init<R: Results>(_ query: R) where R.Element: Sendable {
     request = query.request
-    let description = request.description
-    extent = WindowExtent(offset: description.offset, limit: description.limit)
     forEach = { run, body in
       try query.read(run) { element in
         body(BoxedElement(element))

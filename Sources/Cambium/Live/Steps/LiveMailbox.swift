@@ -183,12 +183,23 @@ extension LiveMailbox.State {
     takes += 1
     // Folded changes cannot be taken apart: the query has read a moment in the middle of them.
     if folded > sequence { lose(upTo: changes.last?.sequence ?? folded) }
-    let end = changes.firstIndex { $0.sequence > sequence } ?? changes.count
-    let found = changes[..<end].map(\.change)
-    changes.removeFirst(end)
-    byteCount = changes.reduce(0) { $0 + $1.change.byteCount }
+    let found = takeChanges(upTo: sequence)
     guard let lost else { return found }
     if lost <= sequence { self.lost = nil }
     return nil
+  }
+
+  private mutating func takeChanges(upTo sequence: SequenceNumber) -> [NetChange] {
+    var left: [(sequence: SequenceNumber, change: NetChange)] = []
+    if let last = changes.last, last.sequence > sequence {
+      let end = changes.firstIndex { $0.sequence > sequence } ?? changes.count
+      left = Array(changes[end...])
+      changes.removeLast(left.count)
+    }
+    defer {
+      changes = left
+      byteCount = left.reduce(0) { $0 + $1.change.byteCount }
+    }
+    return changes.map { $0.change }
   }
 }

@@ -57,7 +57,7 @@ struct NetChange: Sendable, Equatable {
   ///
   /// - Complexity: O(*n*) for *n* changes, and the comparison of their bytes.
   static func folded(_ changes: [NetChange]) -> [NetChange] {
-    if changes.count < 2 { return changes.filter { $0.old != $0.new } }
+    if changes.count < 2 { return changes.first.map { $0.old == $0.new } ?? true ? [] : changes }
     var indexes: [Place: Int] = [:]
     var folded: [NetChange] = []
     for change in changes {
