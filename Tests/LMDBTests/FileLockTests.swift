@@ -87,7 +87,7 @@ struct FileLockTests {
     let file = try WakeFile(path: path)
     #expect(file.read() == nil)
     let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
-    let watch = FileWatch(path) { continuation.yield() }
+    let watch = FileWatch(file) { continuation.yield() }
     file.write(1 << 40)
     for await _ in calls { break }
     #expect(try WakeFile(path: path).read() == 1 << 40)

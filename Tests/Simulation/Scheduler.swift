@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import LMDB
 import Synchronization
 
 /// Runs tasks, and the engine's background work, on one thread in an order drawn from a seed.
@@ -159,7 +160,7 @@ extension Scheduler: BackgroundWork {
   }
 
   package func watch(
-    _ path: String, _ changed: @escaping @Sendable () -> Void
+    _ file: WakeFile, _ changed: @escaping @Sendable () -> Void
   ) -> any AnyObject & Sendable {
     state.withLock { state in
       state.watchCount += 1

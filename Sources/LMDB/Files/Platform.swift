@@ -107,6 +107,22 @@ package enum Platform {
     lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) == F_RDLCK
   }
 
+  /// True unless it is certain that no part of an open file is locked through another descriptor.
+  static func mayBeLocked(_ descriptor: Int32) -> Bool {
+    #if canImport(Glibc)
+      return lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) != F_UNLCK
+    #else
+      return true
+    #endif
+  }
+
+  /// Shares the lock of all of an open file.
+  ///
+  /// - Returns: False while another has locked it alone.
+  static func lockShared(_ descriptor: Int32) -> Bool {
+    lock(descriptor, setLock, F_RDLCK, from: 0, count: 0) != -1
+  }
+
   /// Locks all of an open file.
   ///
   /// - Returns: False while others have locked a part of it.

@@ -23,9 +23,9 @@ final class KillingWork: BackgroundWork {
   }
 
   func watch(
-    _ path: String, _ changed: @escaping @Sendable () -> Void
+    _ file: WakeFile, _ changed: @escaping @Sendable () -> Void
   ) -> any AnyObject & Sendable {
-    usual.watch(path, changed)
+    usual.watch(file, changed)
   }
 
   func pass(_ step: WriteStep) {

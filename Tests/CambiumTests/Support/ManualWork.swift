@@ -1,4 +1,5 @@
 import Dispatch
+import LMDB
 import Synchronization
 
 @testable import Cambium
@@ -23,7 +24,7 @@ final class ManualWork: BackgroundWork {
   }
 
   func watch(
-    _ path: String, _ changed: @escaping @Sendable () -> Void
+    _ file: WakeFile, _ changed: @escaping @Sendable () -> Void
   ) -> any AnyObject & Sendable { ManualWork() }
 
   func pass(_ step: WriteStep) {}

@@ -14,7 +14,9 @@ package protocol BackgroundWork: Sendable {
   func makeQueue(_ label: String, _ quality: DispatchQoS) -> any WorkQueue
 
   /// Calls back after a file was written, by any process, until the returned object is released.
-  func watch(_ path: String, _ changed: @escaping @Sendable () -> Void) -> any AnyObject & Sendable
+  func watch(
+    _ file: WakeFile, _ changed: @escaping @Sendable () -> Void
+  ) -> any AnyObject & Sendable
 
   /// Called where others may run before the next step, at most a few times for each group.
   func pass(_ step: WriteStep)
@@ -58,9 +60,9 @@ struct DispatchWork: BackgroundWork {
   }
 
   func watch(
-    _ path: String, _ changed: @escaping @Sendable () -> Void
+    _ file: WakeFile, _ changed: @escaping @Sendable () -> Void
   ) -> any AnyObject & Sendable {
-    FileWatch(path, changed)
+    FileWatch(file, changed)
   }
 
   func pass(_ step: WriteStep) { if step == .gathering { sched_yield() } }

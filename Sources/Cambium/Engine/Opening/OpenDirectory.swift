@@ -9,7 +9,7 @@ import Synchronization
 ///       state-<n>/      generation n of the state, folded from the log
 ///       part-<n>.tmp/   the part of the state that a damaged log gives, while a process reads it
 ///       write.lock      the lock at which writers of several processes queue
-///       wake            the newest applied sequence number, for observers in other processes
+///       wake            a newly applied sequence number, for observers in other processes
 ///
 /// Invariants:
 /// 1. A state is opened only if it can be trusted; see ``StateTrust``.

@@ -9,7 +9,8 @@ import Synchronization
 /// changes themselves.
 ///
 /// Commits of other processes arrive through the `wake` file: eight bytes, the newest applied
-/// sequence number, written after each state commit and watched by every process that observes.
+/// sequence number, watched by every process that observes, and written after each state commit
+/// while another process watches.
 final class ChangeFeed: Sendable {
   private struct State: Awaited {
     var applied: SequenceNumber
@@ -29,19 +30,17 @@ final class ChangeFeed: Sendable {
   let observers = ChangeObservers()
   /// Set while there is a lag, for callers that only check that there is none.
   private let lags = Atomic<Bool>(false)
-  /// The wake file's path.
-  private let path: String
-  /// The wake file; nil if this process does not write.
-  private let wake: WakeFile?
+  private let wake: WakeFile
+  private let isReadOnly: Bool
   private let background: any BackgroundWork
 
   init(
     applied: SequenceNumber, path: String, _ options: Database.Options, isReadOnly: Bool
   ) throws {
     state = Mutex(State(applied: applied))
-    self.path = path
+    self.isReadOnly = isReadOnly
     background = options.background
-    wake = isReadOnly ? nil : try WakeFile(path: path)
+    wake = isReadOnly ? WakeFile(watching: path) : try WakeFile(path: path)
   }
 
   /// The newest transaction known to be applied.
@@ -51,7 +50,7 @@ final class ChangeFeed: Sendable {
   func publish(_ sequence: SequenceNumber) {
     // In this order, so that the watch of this process finds nothing new.
     advance(to: sequence)
-    wake?.write(sequence.rawValue)
+    if !isReadOnly, wake.isWatched { wake.write(sequence.rawValue) }
   }
 
   /// Takes over what another process has applied.
@@ -128,7 +127,7 @@ final class ChangeFeed: Sendable {
   func watch() {
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
-      state.watch = background.watch(path) { [weak self] in self?.lookAgain() }
+      state.watch = background.watch(wake) { [weak self] in self?.lookAgain() }
     }
     lookAgain()
   }
