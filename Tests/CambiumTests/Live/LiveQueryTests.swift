@@ -105,6 +105,52 @@ struct LiveQueryTests {
     }
   }
 
+  @Test("follows transactions of many changes", arguments: SeededGenerator.seeds(1, 2, 3))
+  func bulk(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    try withDatabase { database in
+      var definition = CollectionDefinition()
+      definition.properties = [
+        PropertyDefinition("rank", .integer), PropertyDefinition("isOpen", .bool),
+      ]
+      definition.indexes = [IndexDefinition([.init("rank")])]
+      try database.write { [definition] tx in
+        try tx.declare("tasks", definition)
+        for key in 0..<1_000 { try Self.set(tx, key, key) }
+      }
+      let open = Condition(.compare(PropertyPath("isOpen"), .equal, .bool(true)))
+      var live = try [(nil, nil), (open, nil), (open, 20), (nil, 2_000)].map {
+        condition, limit in
+        var query = QueryDescription("tasks", where: condition)
+        (query.orderings, query.limit) = ([Ordering(PropertyPath("rank"))], limit)
+        return try Followed(query, database)
+      }
+      var groups = QueryDescription("tasks")
+      groups.grouping = .init([PropertyPath("isOpen")], [QueryAggregate(.count)])
+      live.append(try Followed(groups, database))
+      for followed in live { try followed.step("seed \(seed), first") }
+      for round in 0..<30 {
+        for _ in 0...random.below(3) {
+          let (first, count) = (random.below(2_000), 1 + random.below(600))
+          let (stride, shift) = (1 + random.below(7), random.below(3_000))
+          let isRemoval = random.oneIn(4)
+          try database.write { tx in
+            for number in 0..<count {
+              let key = (first + number * stride) % 2_000
+              let path = NodePath(keys: ["tasks", .integer(Int64(key))])
+              if isRemoval, try tx[path].exists {
+                try tx.remove(path)
+              } else {
+                try Self.set(tx, key, (key + shift) % 2_500)
+              }
+            }
+          }
+        }
+        for followed in live { try followed.step("seed \(seed), round \(round)") }
+      }
+    }
+  }
+
   private static func set(
     _ tx: borrowing Database.Transaction, _ key: Int, _ rank: Int
   ) throws {

@@ -158,8 +158,11 @@ final class Dependencies: Sendable {
     showing: @escaping DependencyWalk.Showing = { _, _ in nil }
   ) throws -> Candidates {
     guard problem == nil, isCurrent(records) else { return .unknown }
-    // A mailbox holds few of them, and their bytes are at hand.
-    if changes.allSatisfy(isOfRowsAlone) { return .keys(try ownKeys(changes)) }
+    if changes.allSatisfy(isOfRowsAlone) {
+      let keys = try ownKeys(changes)
+      if most != nil || keys.keys.count <= Dependencies.freely { return .keys(keys) }
+      return try keys.keys.count > worth(description(), records, window) ? .tooMany : .keys(keys)
+    }
     func walked(_ most: Int) throws -> Candidates {
       var walk = DependencyWalk(self, changes, records, most: most, showing: showing)
       return try walk.candidates().map { .keys(SortedKeys($0)) } ?? .tooMany

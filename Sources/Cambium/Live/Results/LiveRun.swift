@@ -163,7 +163,16 @@ final class LiveRun {
 
   /// Runs the query, and compares with the rows that there are; where nothing can be compared, all
   /// elements are replaced. Nothing has changed if it throws.
-  private func again(_ reading: LiveReading, _ cause: LiveCause) throws -> BoxedDiff {
+  ///
+  /// - Parameters:
+  ///   - reading: The state.
+  ///   - cause: The reason why a row differs whose own record is not known to have changed.
+  ///   - changes: The changes since the step before, where they are known.
+  /// - Returns: The difference, which is not applied yet.
+  /// - Throws: As ``step(then:)``.
+  private func again(
+    _ reading: LiveReading, _ cause: LiveCause, after changes: [NetChange]? = nil
+  ) throws -> BoxedDiff {
     let other = try reading.makeOperator()
     let after = try other.fill(reading)
     let root = query.request.description.collection
@@ -171,7 +180,10 @@ final class LiveRun {
     let rows =
       former.map { WindowDiff(from: $0.visible, to: after) }
       ?? WindowDiff(replacing: elements.count, with: after)
-    let diff = try difference(rows, other, reading, from: elements) { _ in cause }
+    let own = former == nil ? nil : changes.map { self.own($0, other) }
+    let diff = try difference(rows, other, reading, own, from: elements) { row in
+      own?[row.key] == nil ? cause : .own
+    }
     watch(other)
     (result, isBroken, collection) = (other, false, root)
     return diff
@@ -198,12 +210,16 @@ final class LiveRun {
     _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
   ) throws -> BoxedDiff {
     defer { result.endStep() }
-    guard let step = try result.step(changes, reading) else { return try again(reading, .related) }
+    guard let step = try result.step(changes, reading) else {
+      let isOfRowsAlone = result.isOfRecords && changes.allSatisfy { $0.collection == collection }
+      return try again(reading, isOfRowsAlone ? .window : .related, after: changes)
+    }
     var diff = BoxedDiff(sequence: reading.snapshot.sequence)
     if !step.diff.isEmpty {
-      // Rows that are made of several records have other keys.
-      let own = ChangesByKey(result.isOfRecords ? changes : [], of: collection)
-      diff = try difference(step.diff, result, reading, own, from: elements) { row in
+      let own = own(changes, result)
+      var rows = step.diff
+      rows.survivors = try rows.survivors.filter { try result.changesElement($0.row, own) }
+      diff = try difference(rows, result, reading, own, from: elements) { row in
         let key = row.key
         if own[key] != nil { return .own }
         return step.candidates.contains(key) ? .related : .window
@@ -211,6 +227,11 @@ final class LiveRun {
     }
     renewGuards(result)
     return diff
+  }
+
+  /// The changes of the rows' own records. Rows that are made of several have other keys.
+  private func own(_ changes: [NetChange], _ result: any LiveOperator) -> ChangesByKey {
+    ChangesByKey(result.isOfRecords ? changes : [], of: collection)
   }
 
   // MARK: Elements
@@ -222,9 +243,7 @@ final class LiveRun {
     _ own: ChangesByKey? = nil, from elements: ChunkedList<ElementBox>,
     _ cause: (PlacedResult) -> LiveCause
   ) throws -> BoxedDiff {
-    var (survivors, wanted) = (rows.survivors, rows.insertions.map(\.row))
-    if let own { survivors = try survivors.filter { try result.changesElement($0.row, own) } }
-    for survivor in survivors { wanted.append(survivor.row) }
+    let wanted = rows.insertions.map(\.row) + rows.survivors.map(\.row)
     let made = wanted.isEmpty ? [] : try result.elements(of: wanted, reading)
     var diff = BoxedDiff(sequence: reading.snapshot.sequence)
     for place in rows.deletions {
@@ -239,7 +258,7 @@ final class LiveRun {
           position: place.position, element: made[index],
           cause: place.isShift ? .window : cause(place.row)))
     }
-    for (index, survivor) in survivors.enumerated() {
+    for (index, survivor) in rows.survivors.enumerated() {
       let new = made[rows.insertions.count + index]
       let (change, old) = (own?[survivor.row.key], elements[survivor.before])
       // Unless its own record has changed in what is shown, what is equal has not changed.

@@ -7,12 +7,14 @@ import Synchronization
 ///                                                ├──▶ GuardIndex ──▶ mailboxes ──▶ waiting tasks
 ///     commits of others ─────────log, history────┘
 ///
-/// It works on the thread that commits, or on one that looks for commits of other processes, and
-/// reads nothing that it was handed. While there are no mailboxes it observes nothing.
+/// It works on the thread that commits, on a queue for large commits, or on a thread that looks for
+/// commits of other processes, and reads nothing that it was handed. While there are no mailboxes
+/// it observes nothing.
 ///
 /// Invariants:
 /// 1. Each commit is routed once, in order: the observers of changes are called by one thread at a
-///    time, and numbers that they were not handed are read from the log first.
+///    time, the backlog is taken under the lock under which it is routed, and numbers that were not
+///    handed over are read from the log first.
 /// 2. A mailbox has every change that a guard of it lets through, from its start on, or it has lost
 ///    everything up to that commit.
 /// 3. Nobody is resumed under the lock.
@@ -20,8 +22,14 @@ final class LiveRouter: Sendable {
   // The directory holds the router. A router whose directory is gone has nothing to route.
   private weak let directory: OpenDirectory?
   private let routing = Mutex(Routing())
+  private let backlog = Mutex(RoutingBacklog())
+  /// Routes large commits.
+  private let queue: any WorkQueue
 
-  private init(_ directory: OpenDirectory) { self.directory = directory }
+  private init(_ directory: OpenDirectory) {
+    self.directory = directory
+    queue = directory.options.background.makeQueue("cambium.routing")
+  }
 
   /// The router of a database's directory.
   static func of(_ database: Database) -> LiveRouter {
@@ -88,7 +96,9 @@ final class LiveRouter: Sendable {
   func remove(_ mailbox: LiveMailbox) {
     let ended = routing.withLock { routing in
       routing.remove(mailbox)
-      return routing.isEmpty ? routing.end() : nil
+      if !routing.isEmpty { return Int?.none }
+      _ = backlog.withLock { $0.takeAll() }
+      return routing.end()
     }
     if let ended { directory?.feed.observers.stop(ended) }
     for waiter in mailbox.stir(isClosing: true) { waiter.resume() }
@@ -102,6 +112,8 @@ final class LiveRouter: Sendable {
   func advance(to sequence: SequenceNumber) throws {
     let isThere = routing.withLock { $0.observation == nil || $0.routed >= sequence }
     if isThere { return }
+    // A large commit need not wait for the queue.
+    resume { route(backlog.withLock { $0.takeAll() }, &$0) }
     let feed = try openDirectory.feed
     feed.advance(to: sequence)
     feed.observers.finish(upTo: sequence)
@@ -124,19 +136,35 @@ final class LiveRouter: Sendable {
       stir: { [weak self] in self?.stir() })
   }
 
-  /// Routes a commit of this process, after those before it.
+  /// Takes a commit of this process, and routes it, or leaves it to the queue.
   private func take(_ committed: CommittedChanges) {
-    guard let directory else { return }
-    resume { routing in
-      routing.read(upTo: committed.sequence.previous, in: directory)
-      routing.route(committed, in: directory)
+    switch backlog.withLock({ $0.add(committed) }) {
+    case .now: resume { route(backlog.withLock { $0.takeAll() }, &$0) }
+    case .onQueue: queue.run { [weak self] in self?.routeOnQueue() }
+    case .waiting: break
     }
   }
 
-  /// Routes commits that were not handed on.
+  private func routeOnQueue() {
+    resume { route(backlog.withLock { $0.takeAll(isQueue: true) }, &$0) }
+  }
+
+  /// Routes commits that were not handed on, after those that wait.
   private func reach(_ sequence: SequenceNumber) {
     guard let directory else { return }
-    resume { $0.read(upTo: sequence, in: directory) }
+    resume { routing in
+      route(backlog.withLock { $0.takeAll() }, &routing)
+      routing.read(upTo: sequence, in: directory)
+    }
+  }
+
+  /// Routes commits of this process, each after those before it.
+  private func route(_ commits: [CommittedChanges], _ routing: inout Routing) {
+    guard let directory else { return }
+    for committed in commits {
+      routing.read(upTo: committed.sequence.previous, in: directory)
+      routing.route(committed, in: directory)
+    }
   }
 
   /// Lets all live queries see that the database is closed, or lags behind.

@@ -14,8 +14,13 @@ struct RoutedCommit: Sendable {
   var isPartial = false
 
   /// The bytes of records that are kept for it.
+  var byteCount: Int { changes.byteCount }
+}
+
+extension [RecordChange] {
+  /// The bytes of their records.
   var byteCount: Int {
-    changes.reduce(0) { $0 + ($1.old?.version.count ?? 0) + ($1.content?.bytes.count ?? 0) }
+    reduce(0) { $0 + ($1.old?.version.count ?? 0) + ($1.content?.bytes.count ?? 0) }
   }
 }
 
