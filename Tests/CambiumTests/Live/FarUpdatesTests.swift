@@ -52,7 +52,7 @@ struct FarUpdatesTests {
       in: ["teams", "users", "issues", "comments"], from: before, to: after)
     let reading = try LiveReading.plain(description, loading, after)
     _ = try #require(try rows.step(changes, reading))
-    return try rows.visible.flatMap { try rows.farUpdates(of: $0, reading.records) }
+    return try rows.visible.flatMap { try rows.farUpdates(of: $0, reading.records).properties }
       .map { "\($0.name) \($0.old.map { "\($0)" } ?? "-") \($0.new.map { "\($0)" } ?? "-")" }
       .sorted()
   }

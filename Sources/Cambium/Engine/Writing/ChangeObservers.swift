@@ -47,7 +47,8 @@ final class ChangeObservers: Sendable {
   }
 
   private struct State {
-    var observers: [Int: Observer] = [:]
+    /// The observers by the numbers that they were given, in the order of their arrival.
+    var observers: [(id: Int, observer: Observer)] = []
     var pending: [CommittedChanges] = []
     var nextID = 0
     /// The newest transaction that readers can see.
@@ -59,16 +60,13 @@ final class ChangeObservers: Sendable {
     /// The threads that wait until a transaction is delivered.
     var gates: [(sequence: SequenceNumber, gate: DispatchSemaphore)] = []
 
-    /// The observers, in the order of their arrival.
-    var ordered: [Observer] { observers.sorted { $0.key < $1.key }.map(\.value) }
-
     /// Takes the next step, with the observers to call; nil once all is delivered.
-    mutating func next() -> (Step, [Observer])? {
+    mutating func next() -> (step: Step, observers: [(id: Int, observer: Observer)])? {
       delivered = max(delivered, delivering ?? .zero)
       let step = nextStep()
       delivering = step?.sequence
       openGates()
-      return step.map { ($0, ordered) }
+      return step.map { ($0, observers) }
     }
 
     private mutating func nextStep() -> Step? {
@@ -108,7 +106,7 @@ final class ChangeObservers: Sendable {
   func observe(_ observer: Observer) -> Int {
     state.withLock { state in
       defer { state.nextID += 1 }
-      state.observers[state.nextID] = observer
+      state.observers.append((state.nextID, observer))
       isObserving.store(true, ordering: .relaxed)
       return state.nextID
     }
@@ -117,7 +115,7 @@ final class ChangeObservers: Sendable {
   /// Stops calling an observer.
   func stop(_ id: Int) {
     state.withLock { state in
-      state.observers[id] = nil
+      state.observers.removeAll { $0.id == id }
       if state.observers.isEmpty {
         state.pending = []
         isObserving.store(false, ordering: .relaxed)
@@ -143,7 +141,7 @@ final class ChangeObservers: Sendable {
     }
     guard isNeeded else { return }
     while let (step, observers) = state.withLock({ $0.next() }) {
-      for observer in observers {
+      for (_, observer) in observers {
         switch step {
         case .changes(let changes): observer.take(changes)
         case .reached(let sequence): observer.reach(sequence)
@@ -167,6 +165,6 @@ final class ChangeObservers: Sendable {
   /// Notifies observers that the database is closed, or lags behind what it has stored.
   func stir() {
     if !isObserved { return }
-    for observer in state.withLock({ $0.ordered }) { observer.stir() }
+    for (_, observer) in state.withLock({ $0.observers }) { observer.stir() }
   }
 }

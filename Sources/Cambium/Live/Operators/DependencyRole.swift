@@ -42,6 +42,8 @@ struct DependencyRole: Sendable {
   var uses = DependencyUses()
   /// True if records are delivered whole, or may be read whole.
   var isWhole = false
+  /// True if each record that the edge leads to is part of the element, as a whole.
+  var isDelivered = false
   /// The tests of which records must pass one to matter; nil where all do.
   var passing: [Condition.Test]?
   /// True if the records decide which rows there are, or their order; false if they are only shown.

@@ -215,7 +215,7 @@ struct DependencyTree {
     if join.outer.referrers != nil {
       problem = problem ?? "a join compares the number of related records"
     }
-    if isWhole { roles[role].isWhole = true }
+    if isWhole { (roles[role].isWhole, roles[role].isDelivered) = (true, true) }
     mark(role, decides: true)
     if let test = join.condition?.test {
       try add(test, in: scope.entering(join.collection), from: role)
@@ -239,13 +239,14 @@ struct DependencyTree {
     } else if let property = end.resolved.property {
       edge = .reference(property)
     } else if roles[end.role].collection == loaded.collection {
-      return roles[end.role].isWhole = true
+      return (roles[end.role].isWhole, roles[end.role].isDelivered) = (true, true)
     } else {
       edge = .join(.init(outer: PropertyPath(nil), inner: nil, type: .any))
     }
     let far = step(
       from: end.role, edge, loaded.collection, passing: loaded.condition?.test, decides: false)
     if !loaded.isCount { roles[far].isWhole = true }
+    if loaded.isWhole { roles[far].isDelivered = true }
     let inner = scope.entering(loaded.collection)
     if let test = loaded.condition?.test { try add(test, in: inner, from: far, decides: false) }
     for ordering in loaded.orderings {

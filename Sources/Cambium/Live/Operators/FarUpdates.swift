@@ -10,6 +10,19 @@
 
 import LMDB
 
+/// The changes of other records behind a row.
+struct FarChange {
+  private(set) var properties: [PropertyUpdate] = []
+  /// True if one of them surely shows in the row's element, which then need not be compared.
+  private(set) var isShown = false
+
+  fileprivate mutating func add(_ some: [PropertyUpdate], of role: DependencyRole) {
+    if some.isEmpty { return }
+    properties += some
+    isShown = isShown || role.isDelivered
+  }
+}
+
 /// Tells the properties of other records that differ for a row.
 struct FarUpdates {
   /// The moments before and after the step.
@@ -34,25 +47,33 @@ struct FarUpdates {
   /// The properties of other records that have changed in a row that was there before.
   ///
   /// - Complexity: a lookup for each record that the row leads to by the query's paths.
-  func updates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate] {
-    if changes.isEmpty { return [] }
-    var updates: [PropertyUpdate] = []
+  func updates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange {
+    var change = FarChange()
+    if changes.isEmpty { return change }
     for role in dependencies.roles.dropFirst() where role.isShown {
-      guard let collection = role.collection, let upper = role.upper else { continue }
-      switch role.edge {
-      case .reference(let name):
-        guard let hops = role.hops else { continue }
-        let isPlural = isPlural(name, upper, records)
-        updates +=
-          isPlural
-          ? try several(role, collection, hops, row, records)
-          : try single(role, collection, hops, row, records)
-      case .inverse(let name):
-        updates += try referring(role, collection, name, row, records)
-      default: continue
-      }
+      change.add(try updates(role, row, records), of: role)
     }
-    return try updates + joined(row, records)
+    for (place, join) in dependencies.joins.enumerated() {
+      guard dependencies.roles.indices.contains(join.role) else { continue }
+      let role = dependencies.roles[join.role]
+      change.add(try joined(place, join.collection, join.name, role, row, records), of: role)
+    }
+    return change
+  }
+
+  private func updates(
+    _ role: DependencyRole, _ row: PlacedResult, _ records: QueryRecords
+  ) throws -> [PropertyUpdate] {
+    guard let collection = role.collection, let upper = role.upper else { return [] }
+    switch role.edge {
+    case .reference(let name):
+      guard let hops = role.hops else { return [] }
+      return isPlural(name, upper, records)
+        ? try several(role, collection, hops, row, records)
+        : try single(role, collection, hops, row, records)
+    case .inverse(let name): return try referring(role, collection, name, row, records)
+    default: return []
+    }
   }
 
   private func isPlural(_ name: String, _ role: Int, _ records: QueryRecords) -> Bool {
@@ -118,19 +139,16 @@ struct FarUpdates {
     }
   }
 
-  /// The records that joins have put beside the row.
+  /// The record that a join has put beside the row.
   private func joined(
+    _ place: Int, _ collection: NodePath, _ name: String, _ role: DependencyRole,
     _ row: PlacedResult, _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
-    var updates: [PropertyUpdate] = []
-    for (place, join) in dependencies.joins.enumerated() {
-      guard place < row.identity.joined.count, dependencies.roles.indices.contains(join.role),
-        let change = changes[join.collection]?[row.identity.joined[place]]
-      else { continue }
-      let now = try record(join.collection, change.key, .after, records)
-      updates += try between(change.old, now, dependencies.roles[join.role], join.name, records)
-    }
-    return updates
+    guard place < row.identity.joined.count,
+      let change = changes[collection]?[row.identity.joined[place]]
+    else { return [] }
+    let now = try record(collection, change.key, .after, records)
+    return try between(change.old, now, role, name, records)
   }
 
   /// One of several records.

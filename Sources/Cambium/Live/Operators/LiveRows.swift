@@ -26,7 +26,7 @@ struct LiveRows {
   struct Candidate {
     let key: [UInt8]
     /// The record as it is now; nil if it makes no rows.
-    var record: [UInt8]?
+    var record: StoredRecord?
     /// The rows that it makes now.
     var rows: [PlacedResult] = []
   }

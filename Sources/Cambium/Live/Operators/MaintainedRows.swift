@@ -60,8 +60,8 @@ final class MaintainedRows: LiveOperator {
 
   func isShown(_ change: NetChange) throws -> Bool { try dependencies.isShown(change) }
 
-  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate] {
-    try far?.updates(of: row, records) ?? []
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange {
+    try far?.updates(of: row, records) ?? FarChange()
   }
 
   func endStep() { current = Step() }
@@ -127,10 +127,20 @@ final class MaintainedRows: LiveOperator {
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
     current = Step(far: try FarUpdates(dependencies, changes))
-    current.candidates = try evaluator.candidates(candidates, reading)
+    let known = try changes.filter { try hasNewest($0, reading.records) }
+    current.candidates = try evaluator.candidates(
+      candidates, after: ChangesByKey(known, of: dependencies.collection), reading)
     let diff = try rows.replace(current.candidates, fetching(reading))
     try renewGuards(reading.records)
     return (diff, candidates)
+  }
+
+  /// True if a change of a row's own record has the record as it is now, in all that the query
+  /// reads: later changes of one that lies behind the window are left out by the window's guard.
+  private func hasNewest(_ change: NetChange, _ records: QueryRecords) throws -> Bool {
+    guard let windowBound, let windowGuard else { return true }
+    guard change.collection == dependencies.collection, let new = change.new else { return false }
+    return try windowBound.passes(new, key: change.key, windowGuard, records)
   }
 
   // MARK: Elements
@@ -152,7 +162,7 @@ final class MaintainedRows: LiveOperator {
   }
 
   func record(_ change: NetChange, _ reading: LiveReading) throws -> StoredRecord? {
-    try given(change.key).record.map { StoredRecord(bytes: $0) } ?? reading.record(of: change)
+    try given(change.key).record ?? reading.record(of: change)
   }
 
   /// The elements of rows of a join. A root may have more rows than those that are wanted.

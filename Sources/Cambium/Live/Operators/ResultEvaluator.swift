@@ -60,55 +60,71 @@ final class ResultEvaluator {
   ///
   /// - Parameters:
   ///   - keys: Keys in their stored form, ascending.
+  ///   - changes: The changes whose records are as the state has them, and need not be looked up.
   ///   - reading: The state.
   /// - Returns: For each key the rows in the order of ``ResultIdentity/precedes(_:)``.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, and what a filter in Swift throws.
-  func candidates(_ keys: SortedKeys, _ reading: LiveReading) throws -> [LiveRows.Candidate] {
-    let visit = try visitor(reading)
+  func candidates(
+    _ keys: SortedKeys, after changes: ChangesByKey, _ reading: LiveReading
+  ) throws -> [LiveRows.Candidate] {
+    let (visit, collection) = (try visitor(reading), plan.description.collection)
     return try keys.keys.map { key in
+      let change = changes[key]
       var candidate = LiveRows.Candidate(key: key)
-      try visit(key) { row, _, record in
-        if candidate.rows.isEmpty { candidate.record = record.array() }
-        candidate.rows.append(row)
+      func evaluate(_ key: RawSpan, _ record: RawSpan) throws {
+        try visit(key, record) { row, _, record in
+          if candidate.rows.isEmpty {
+            candidate.record = change?.new ?? StoredRecord(bytes: record.array())
+          }
+          candidate.rows.append(row)
+        }
+      }
+      try key.lend { key in
+        if let change {
+          try change.new?.lend { try evaluate(key, $0) }
+        } else {
+          _ = try reading.records.lend(collection, key) { try evaluate(key, $0) }
+        }
       }
       return candidate
     }
   }
 
-  /// Visits the rows that the records with some keys make, as ``candidates(_:_:)`` gives them, with
-  /// their records.
+  /// Visits the rows that the records with some keys make, with these records.
   func forEach(_ keys: SortedKeys, _ reading: LiveReading, _ body: Visit) throws {
     let visit = try visitor(reading)
-    for key in keys.keys { try visit(key, body) }
-  }
-
-  typealias Visit = (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
-
-  /// Visits the rows that the record with a key makes.
-  private func visitor(
-    _ reading: LiveReading
-  ) throws -> (_ key: [UInt8], _ body: Visit) throws -> Void {
-    let (records, collection) = (reading.records, plan.description.collection)
-    let filter = plan.description.hasFilter ? try reading.filter(of: description) : nil
-    let joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, QueryWork(records))
-    return { [self] key, body in
+    for key in keys.keys {
       try key.lend { key in
-        _ = try records.lend(collection, key) { record in
-          guard try accepts(record, key: key, records) else { return }
-          if let filter, try !filter(key, record) { return }
-          guard let joins else { return try body(result(key, record, records), key, record) }
-          _ = try joins.forEach(beside: record, key: key) { key, record in
-            try body(result(key, record, records), key, record)
-            return true
-          }
-        }
+        _ = try reading.records.lend(plan.description.collection, key) { try visit(key, $0, body) }
       }
     }
   }
 
-  /// The rows that the records with some keys make; see ``candidates(_:_:)``.
+  typealias Visit = (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
+
+  /// Visits the rows that a record makes.
+  private func visitor(
+    _ reading: LiveReading
+  ) throws -> (_ key: RawSpan, _ record: RawSpan, _ body: Visit) throws -> Void {
+    let records = reading.records
+    let filter = plan.description.hasFilter ? try reading.filter(of: description) : nil
+    let joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, QueryWork(records))
+    return { [self] key, record, body in
+      guard try accepts(record, key: key, records) else { return }
+      if let filter, try !filter(key, record) { return }
+      guard let joins else { return try body(result(key, record, records), key, record) }
+      _ = try joins.forEach(beside: record, key: key) { key, record in
+        try body(result(key, record, records), key, record)
+        return true
+      }
+    }
+  }
+
+  /// The rows that the records with some keys make.
   func rows(of keys: SortedKeys, _ reading: LiveReading) throws -> [PlacedResult] {
-    try candidates(keys, reading).flatMap(\.rows)
+    var rows: [PlacedResult] = []
+    try forEach(keys, reading) { row, _, _ in rows.append(row) }
+    return rows
   }
 
   /// A run that hands out the results of records that the query accepts.

@@ -104,7 +104,7 @@ struct ShownGuards {
 
   /// The points of a root's rows, in the order of the relations.
   private func points(
-    of rows: [PlacedResult], _ record: [UInt8]?, _ records: QueryRecords
+    of rows: [PlacedResult], _ record: StoredRecord?, _ records: QueryRecords
   ) throws -> [ShownPoint] {
     var all: [ShownPoint] = []
     for row in rows {
@@ -240,7 +240,7 @@ private struct ShownPoints {
 
   /// Visits the points of a row, whose root's record may be at hand.
   func forEach(
-    _ row: PlacedResult, _ record: [UInt8]?, _ records: QueryRecords, _ body: (UInt64) -> Void
+    _ row: PlacedResult, _ record: StoredRecord?, _ records: QueryRecords, _ body: (UInt64) -> Void
   ) throws {
     if isWide { return }
     switch relation.source {
@@ -255,7 +255,7 @@ private struct ShownPoints {
   }
 
   private func follow(
-    _ step: Int, _ key: [UInt8], _ record: [UInt8]?, _ records: QueryRecords,
+    _ step: Int, _ key: [UInt8], _ record: StoredRecord?, _ records: QueryRecords,
     _ body: (UInt64) -> Void
   ) throws {
     guard step < steps.count else { return body(try point(key)) }

@@ -46,16 +46,10 @@ struct WindowBound {
   /// The guard of a window; nil where it holds all rows.
   func guarding(_ last: PlacedResult?, _ records: QueryRecords) throws -> LiveGuard? {
     guard let last else { return nil }
-    var bytes = ByteBuffer(capacity: 64)
-    let found: Void? = try last.lendKey { key in
-      try records.lend(collection, key) { record in
-        try order.lendFirst(record, key: key, records) {
-          try OrderedBytes.append(stored: $0, as: type, collation, to: &bytes)
-        }
-      }
+    let value = try last.lendKey { key in
+      try records.lend(collection, key) { try sortValue(of: $0, key: key, records) }
     }
-    if found == nil { return nil }
-    let value = bytes.array()
+    guard let value else { return nil }
     let range =
       isDescending
       ? ClosedOpenBytes(from: value, upTo: nil)
@@ -64,5 +58,25 @@ struct WindowBound {
       collection: collection,
       test: .values(
         property: property, type: type, collation: collation, ranges: [range]))
+  }
+
+  /// True if a window's guard lets every change of a record through that is as this one is now.
+  func passes(
+    _ record: StoredRecord, key: [UInt8], _ guarding: LiveGuard, _ records: QueryRecords
+  ) throws -> Bool {
+    guard case .values(_, _, _, let ranges) = guarding.test else { return false }
+    let value = try key.lend { key in try record.lend { try sortValue(of: $0, key: key, records) } }
+    return value.lend { value in ranges.contains { $0.contains(value) } }
+  }
+
+  /// The ordered form of the value by which a record is sorted first.
+  private func sortValue(
+    of record: RawSpan, key: RawSpan, _ records: QueryRecords
+  ) throws -> [UInt8] {
+    var bytes = ByteBuffer(capacity: 64)
+    try order.lendFirst(record, key: key, records) {
+      try OrderedBytes.append(stored: $0, as: type, collation, to: &bytes)
+    }
+    return bytes.array()
   }
 }

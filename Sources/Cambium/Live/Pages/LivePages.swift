@@ -43,7 +43,7 @@ where R.Element: Sendable {
     let boxed = BoxedQuery(query)
     let run = try LiveRun(boxed, WindowExtent(limit: pageSize, knowsNext: true))
     _ = try run.step()
-    results = LiveResults(query, run)
+    results = LiveResults(boxed, run)
   }
 
   /// The query.

@@ -36,7 +36,7 @@ where R.Element: Sendable {
     let run = try LiveRun(boxed, extent, isMoved: true)
     let snapshot = try run.database.snapshot(at: moment)
     _ = try run.move(to: try LiveReading(boxed, snapshot, extent), by: .all)
-    results = LiveResults(query, run)
+    results = LiveResults(boxed, run)
     view = (snapshot.moment == nil, snapshot.directory.stateInUse.generation)
   }
 

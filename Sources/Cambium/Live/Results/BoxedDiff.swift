@@ -49,6 +49,11 @@ struct BoxedDiff: Sendable {
 
   /// The removals and insertions that make the result's order.
   var edit: ListEdit<ElementBox> {
+    if moves.isEmpty {
+      return ListEdit(
+        removals: deletions.map { $0.position },
+        insertions: insertions.map { ($0.position, $0.element) })
+    }
     let inserted = insertions.map { ($0.position, $0.element) } + moves.map { ($0.to, $0.element) }
     return ListEdit(
       removals: (deletions.map(\.position) + moves.map(\.from)).sorted(),

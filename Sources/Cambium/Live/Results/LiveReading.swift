@@ -2,14 +2,14 @@ import LMDB
 
 /// One step's view of the state, and of the query that is followed.
 final class LiveReading {
-  let query: BoxedQuery
+  let query: any FollowedQuery
   let snapshot: Snapshot
   let records: QueryRecords
 
   /// The part of the result that is kept.
   var extent: WindowExtent
 
-  init(_ query: BoxedQuery, _ snapshot: Snapshot, _ extent: WindowExtent? = nil) throws {
+  init(_ query: any FollowedQuery, _ snapshot: Snapshot, _ extent: WindowExtent? = nil) throws {
     self.query = query
     self.snapshot = snapshot
     records = try QueryRecords(snapshot)

@@ -20,7 +20,7 @@ where R.Element: Sendable {
   public typealias Element = R.Element
 
   let run: LiveRun
-  private var asked: R
+  private var asked: BoxedQuery<R>
   let observers = DiffObservers<Element>()
   private let registrar = ObservationRegistrar()
   // Made once: a generic type's key path takes microseconds to make.
@@ -33,19 +33,20 @@ where R.Element: Sendable {
   private var isChanging = false
 
   /// The results of a run that has its first.
-  init(_ query: R, _ run: LiveRun) {
+  init(_ query: BoxedQuery<R>, _ run: LiveRun) {
     (self.run, asked) = (run, query)
     run.willTake = { [unowned self] in willTake($0) }
   }
 
   convenience init(_ query: R) throws {
-    let run = try LiveRun(BoxedQuery(query))
+    let boxed = BoxedQuery(query)
+    let run = try LiveRun(boxed)
     _ = try run.step()
-    self.init(query, run)
+    self.init(boxed, run)
   }
 
   /// The query that is followed.
-  public var query: R { asked }
+  public var query: R { asked.query }
 
   /// The moment that the result is of.
   public var sequence: SequenceNumber {
@@ -96,8 +97,9 @@ where R.Element: Sendable {
   @discardableResult
   public func ask(_ query: R) throws -> LiveDiff<Element> {
     let diff = try changing {
-      let diff = try run.ask(BoxedQuery(query))
-      asked = query
+      let boxed = BoxedQuery(query)
+      let diff = try run.ask(boxed)
+      asked = boxed
       return diff
     }
     run.wake()

@@ -7,7 +7,7 @@ import LMDB
 
 /// Follows one query. It is used by one observer, which calls it from one task at a time.
 final class LiveRun {
-  private(set) var query: BoxedQuery
+  private(set) var query: any FollowedQuery
   let database: Database
   /// The changes that concern the query; nil for a run that its owner moves.
   private let inbox: (router: LiveRouter, mailbox: LiveMailbox)?
@@ -34,7 +34,7 @@ final class LiveRun {
   ///   - extent: The part of its result to keep, where it is another than its own.
   ///   - isMoved: True if the owner gives each step its changes.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
-  init(_ query: BoxedQuery, _ extent: WindowExtent? = nil, isMoved: Bool = false) throws {
+  init(_ query: any FollowedQuery, _ extent: WindowExtent? = nil, isMoved: Bool = false) throws {
     let database = try LiveRun.database(of: query)
     (self.query, self.database, self.extent) = (query, database, extent)
     collection = query.request.description.collection
@@ -49,7 +49,7 @@ final class LiveRun {
   deinit { if let inbox { inbox.router.remove(inbox.mailbox) } }
 
   /// The database that a query follows.
-  private static func database(of query: BoxedQuery) throws -> Database {
+  private static func database(of query: any FollowedQuery) throws -> Database {
     guard case .database(let database) = query.request.source else {
       throw DatabaseError.misuse(
         reason: "a live query follows a database; a snapshot and a transaction do not change")
@@ -147,7 +147,7 @@ final class LiveRun {
   ///
   /// - Returns: The difference between the results of the two.
   /// - Throws: As ``step(then:)``; the question, its rows and its guards are then the former ones.
-  func ask(_ other: BoxedQuery) throws -> BoxedDiff {
+  func ask(_ other: any FollowedQuery) throws -> BoxedDiff {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }
@@ -261,15 +261,14 @@ final class LiveRun {
     for (index, survivor) in rows.survivors.enumerated() {
       let new = made[rows.insertions.count + index]
       let (change, old) = (own?[survivor.row.key], elements[survivor.before])
-      // Unless its own record has changed in what is shown, what is equal has not changed.
-      if try !(change.map { try result.isShown($0) } ?? false), query.areEqual(old, new) {
-        continue
-      }
+      let far = try result.farUpdates(of: survivor.row, reading.records)
+      // Unless what is shown of a record has changed, an element that is equal has not changed.
+      let isShown = try far.isShown || change.map { try result.isShown($0) } ?? false
+      if !isShown, query.areEqual(old, new) { continue }
       diff.updates.append(
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: try LiveRun.properties(
-            change, result, far: result.farUpdates(of: survivor.row, reading.records), reading),
+          properties: try LiveRun.properties(change, result, far: far.properties, reading),
           cause: cause(survivor.row)))
     }
     diff.addMoves(of: rows, elements)

@@ -30,7 +30,7 @@ extension Operand: RelationTerm where V.Base: ReferringProperty {
   public var relation: Relation<V.Base.Loaded> {
     let referred = V.Base.Referred.schema.core.path
     let words = "load \(ConditionText.collection(referred)) by \(path)"
-    let loaded = LoadedPath(path: path, collection: referred)
+    let loaded = LoadedPath(path: path, collection: referred, isWhole: true)
     return Relation(path: path, words: words, loaded: loaded) { records in
       let way = try RelatedWay(V.Base.Referred.schema.core, records)
       return { keys in
@@ -48,13 +48,14 @@ extension ManyOperand: RelationTerm {
   /// The models that refer.
   public var relation: Relation<[Other]> {
     guard case .inverse(let collection, let property) = many else {
-      let loaded = LoadedPath(path: owner, collection: Other.schema.core.path)
+      let loaded = LoadedPath(path: owner, collection: Other.schema.core.path, isWhole: true)
       return Relation(path: owner, words: "", loaded: loaded) {
         try ManyOperand.opening(by: nil, $0)
       }
     }
     let words = "load \(ConditionText.collection(collection)) that refer by \(property)"
-    let loaded = LoadedPath(path: owner, collection: collection, inverse: property)
+    let loaded = LoadedPath(
+      path: owner, collection: collection, inverse: property, isWhole: true)
     return Relation(path: owner, words: words, loaded: loaded) {
       try ManyOperand.opening(by: property, $0)
     }

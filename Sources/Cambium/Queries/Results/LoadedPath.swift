@@ -16,4 +16,6 @@ struct LoadedPath: Hashable, Sendable {
   var orderings: [Ordering] = []
   /// True if only their number is loaded.
   var isCount = false
+  /// True if all of them are loaded: none is left out by a condition or a limit.
+  var isWhole = false
 }

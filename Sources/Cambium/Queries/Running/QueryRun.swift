@@ -25,7 +25,7 @@ struct GivenRecord {
   /// The key in its stored form.
   let key: [UInt8]
   /// The record; nil where it is to be looked up.
-  let record: [UInt8]?
+  let record: StoredRecord?
 }
 
 /// A place where a shape of results keeps what it has compiled, for as long as the catalog stays
