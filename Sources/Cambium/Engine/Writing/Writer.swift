@@ -30,8 +30,6 @@ final class Writer: Sendable {
     var last = (count: 0, duration: Duration.zero)
   }
 
-  /// The most bodies in one group, so that the first does not wait forever.
-  private static let groupMax = 1024
   /// The maximum time for which a background write lets others go first.
   private static let stepBackMax = Duration.milliseconds(20)
 
@@ -45,6 +43,8 @@ final class Writer: Sendable {
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
   private let thread: any WorkQueue
+
+  private var groupCount: Int { directory.options.stepSizes.groupCount }
 
   init(_ directory: OpenDirectory) {
     self.directory = directory
@@ -116,7 +116,7 @@ final class Writer: Sendable {
     var others: [WriteJob] = []
     defer { schedule() }
     try exclusively {
-      others = take(Writer.groupMax - 1)
+      others = take(groupCount - 1)
       runGroup([job] + others)
     }
   }
@@ -126,7 +126,7 @@ final class Writer: Sendable {
     do {
       try translating {
         let group = try WriteGroup.begin(in: directory)
-        if !directory.options.isTemporary { try group.state.fillReserve() }
+        if !directory.options.isTemporary { try directory.fillReserve(of: group.state) }
         for job in jobs { outcomes.append(Result { try run(job, in: group) }) }
         try commit(group)
       }
@@ -226,7 +226,7 @@ final class Writer: Sendable {
     let start = background.now
     do {
       try exclusively {
-        let jobs = take(Writer.groupMax)
+        let jobs = take(groupCount)
         if !jobs.isEmpty { runGroup(jobs) }
         queue.withLock { $0.last = (jobs.count, background.now - start) }
       }

@@ -222,8 +222,9 @@ final class CompactionRun {
 
   func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
     var segment = Segment(after: oldest.previous)
+    let least = directory.options.stepSizes.segmentBytes
     try directory.log.read { log in
-      while segment.last < horizon, segment.records.count < Segment.bytesMin {
+      while segment.last < horizon, segment.records.count < least {
         // Reading it checks it: damage must not be sealed.
         segment.append(try log.record(segment.last.next).stored())
       }
