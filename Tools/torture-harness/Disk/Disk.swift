@@ -50,17 +50,18 @@ struct Disk {
   /// The entries of every directory, by the directory's number; the root's is 0.
   typealias Names = [Int: [String: Entry]]
 
-  /// One change of a directory.
+  /// One change of a directory; of two, where a name moves from one to another: that happens as a
+  /// whole, and is durable with the directory that it moves to.
   struct NameChange {
     let directory: Int
     fileprivate let name: String
     /// The entry that the name stands for from now on; nil for none.
     fileprivate let entry: Entry?
-    /// The name that `entry` had before, in the same directory.
-    fileprivate let formerName: String?
+    /// The name that `entry` had before, and the directory of that.
+    fileprivate let former: (directory: Int, name: String)?
 
     func apply(to names: inout Names) {
-      if let formerName { names[directory]?[formerName] = nil }
+      if let former { names[former.directory]?[former.name] = nil }
       names[directory, default: [:]][name] = entry
       if let entry, entry.isDirectory, names[entry.number] == nil { names[entry.number] = [:] }
     }
@@ -239,13 +240,20 @@ struct Disk {
 
   private mutating func rename(_ call: Recording.Call) {
     guard let entry = entry(at: call.path) else { return }
-    change(call.target, entry, formerName: Disk.keys(call.path).last)
+    change(call.target, entry, former: place(of: call.path))
   }
 
-  private mutating func change(_ path: String, _ entry: Entry?, formerName: String? = nil) {
+  private func place(of path: String) -> (directory: Int, name: String)? {
     let keys = Disk.keys(path)
-    guard let name = keys.last, let directory = directory(keys.dropLast()) else { return }
-    let change = NameChange(directory: directory, name: name, entry: entry, formerName: formerName)
+    guard let name = keys.last, let directory = directory(keys.dropLast()) else { return nil }
+    return (directory, name)
+  }
+
+  private mutating func change(
+    _ path: String, _ entry: Entry?, former: (directory: Int, name: String)? = nil
+  ) {
+    guard let (directory, name) = place(of: path) else { return }
+    let change = NameChange(directory: directory, name: name, entry: entry, former: former)
     change.apply(to: &liveNames)
     pendingNames.append(change)
   }

@@ -90,10 +90,7 @@ final class Writer: Sendable {
         reason: "write was called inside write; use the transaction that is open, or its attempt")
     }
     let timeout = timeout ?? directory.options.busyTimeout
-    waiting.add(1, ordering: .relaxed)
-    let hasTurn = turn.wait(timeout: .now() + timeout.seconds) == .success
-    waiting.subtract(1, ordering: .relaxed)
-    guard hasTurn else {
+    guard waitForTurn(timeout) else {
       throw DatabaseError.busy(reason: "another write of this process took longer than \(timeout)")
     }
     owner.store(me, ordering: .relaxed)
@@ -107,6 +104,22 @@ final class Writer: Sendable {
     }
     defer { lock.unlock() }
     return try body()
+  }
+
+  /// Waits for the turn, or gives up after `timeout`.
+  ///
+  /// On Linux the semaphore goes by the time of day, and gives up early when that is set forward.
+  ///
+  /// - Returns: True if this thread has the turn.
+  private func waitForTurn(_ timeout: Duration) -> Bool {
+    waiting.add(1, ordering: .relaxed)
+    defer { waiting.subtract(1, ordering: .relaxed) }
+    let end = ContinuousClock.now + timeout
+    repeat {
+      let left = max(end - .now, .zero)
+      if turn.wait(timeout: .now() + left.seconds) == .success { return true }
+    } while ContinuousClock.now < end
+    return false
   }
 
   // MARK: Groups
