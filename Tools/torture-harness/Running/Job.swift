@@ -28,6 +28,7 @@ struct Job: CustomStringConvertible {
         setting.seed += UInt64(number)
         if arguments.trial == nil || setting.quota == 1 {
           setting.quota = max(1, Int(Double(trial.quota(workload)) * arguments.scale))
+          if arguments.scale < 1 { setting.quota = min(setting.quota, trial.smallQuotaMax) }
         }
         if arguments.trial == nil {
           setting.order = (index + Int(setting.seed)) % 2 == 0 ? .strict : .journal
@@ -65,19 +66,22 @@ extension Trial {
     }
   }
 
+  /// The most that a small run takes: of faults a sample, where a long one takes all.
+  var smallQuotaMax: Int { self == .fault ? 500 : .max }
+
   /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
     case .power:
-      [.backup, .erase, .migrate].contains(workload) ? 8 : workload == .compaction ? 14 : 24
-    case .kill: [.backup, .erase, .migrate].contains(workload) ? 160 : 240
+      [.backup, .erase, .migrate].contains(workload) ? 6 : workload == .compaction ? 10 : 17
+    case .kill: [.backup, .erase, .migrate].contains(workload) ? 140 : 200
     case .fault: 10_000
-    case .loss: 120
-    case .twice, .brim: 60
-    case .remount: 100
+    case .loss: 40
+    case .twice, .brim: 24
+    case .remount: 30
     case .clock: 40
-    case .memory: 150
+    case .memory: 60
     case .space: 60
     case .corruption: workload == .single ? 2600 : 1600
     case .feed: 40
