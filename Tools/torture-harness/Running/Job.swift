@@ -66,8 +66,17 @@ extension Trial {
     }
   }
 
-  /// The most that a small run takes: of faults a sample, where a long one takes all.
-  var smallQuotaMax: Int { self == .fault ? 500 : .max }
+  /// The most that a small run takes: a sample, where a long one takes all, or much.
+  var smallQuotaMax: Int {
+    switch self {
+    case .fault: 500
+    case .loss: 24
+    case .twice, .brim: 14
+    case .remount: 18
+    case .memory: 36
+    default: .max
+    }
+  }
 
   /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
   func quota(_ workload: Workload) -> Int {
@@ -77,11 +86,10 @@ extension Trial {
       [.backup, .erase, .migrate].contains(workload) ? 6 : workload == .compaction ? 10 : 17
     case .kill: [.backup, .erase, .migrate].contains(workload) ? 140 : 200
     case .fault: 10_000
-    case .loss: 40
-    case .twice, .brim: 24
-    case .remount: 30
+    case .loss: 120
+    case .twice, .brim, .remount: 60
     case .clock: 40
-    case .memory: 60
+    case .memory: 200
     case .space: 60
     case .corruption: workload == .single ? 2600 : 1600
     case .feed: 40
