@@ -5,10 +5,10 @@ import Glibc
 /// Tortures databases, and checks what Cambium promises of them.
 ///
 /// One program in several parts, since a part may be killed: `run` starts the others. `workload`,
-/// `endure` and `write` write, under the recorder; `observe` and `consume` follow; `recover` opens
-/// what they left; `hold` reads until it is killed; `live` writes beside live queries; `answers`
-/// reads what was damaged; `trial` runs a share of a trial's cases; `fill` and `reopen` measure a
-/// recovery.
+/// `endure`, `starve` and `write` write, under the recorder; `observe` and `consume` follow;
+/// `recover` opens what they left; `hold` reads until it is killed; `live` writes beside live
+/// queries; `answers` reads what was damaged; `trial` runs a share of a trial's cases; `fill` and
+/// `reopen` measure a recovery.
 @main struct Torture {
   static func main() async {
     do {
@@ -22,12 +22,19 @@ import Glibc
 
   /// - Returns: True if no promise was broken.
   private static func run(_ arguments: Arguments) async throws -> Bool {
+    // Nobody ends a process that hangs once the one that waits for it has given up.
+    if ["workload", "endure", "starve", "recover", "write"].contains(arguments.command) {
+      System.limit(seconds: Cases.secondsMax / 2)
+    }
     switch arguments.command {
     case "workload": try await workload(arguments).run(arguments.setting.workload.acts)
     case "endure":
       let order = ProcessInfo.processInfo.environment["TORTURE_FAULT"] ?? ""
       var endurance = try Endurance(run: workload(arguments), order: order)
       try await endurance.endure()
+    case "starve":
+      var starvation = Starvation(run: try workload(arguments))
+      try starvation.starve()
     case "write":
       try await feed(arguments).work.run([.open, .write(arguments.count ?? 0), .close])
     case "observe": try await feed(arguments).run(.observer)
@@ -83,7 +90,8 @@ import Glibc
   private static func workload(_ arguments: Arguments) throws -> WorkloadRun {
     WorkloadRun(
       workload: arguments.setting.workload, script: arguments.setting.script,
-      path: arguments.path, marks: try MarkWriter(arguments.marks))
+      path: arguments.path, marks: try MarkWriter(arguments.marks),
+      options: arguments.setting.sizes.options)
   }
 
   private static func feed(_ arguments: Arguments) throws -> FeedProcess {
@@ -92,15 +100,20 @@ import Glibc
       work: work, marks: arguments.marks, count: arguments.count, end: arguments.end)
   }
 
-  /// Opens a database, whose recovery is done when that returns; a backup continues.
+  /// Opens a database, whose recovery is done when that returns; a backup continues. What was
+  /// acknowledged is there, or an error says what is not.
   private static func recover(_ arguments: Arguments) throws {
     guard System.exists(arguments.path) else { return }
-    var options = Database.Options.roomy
+    var options = arguments.setting.sizes.options
     options.systemStart = arguments.start
     let database = try Database(at: arguments.path, options: options)
     if arguments.setting.workload == .backup {
       try database.backUp(to: BackupPlaces(arguments.path).directory)
     }
+    do {
+      let (head, least) = (try database.head.rawValue, arguments.count ?? 0)
+      try demand(head >= least, "P6: \(least) was acknowledged, and opening shows \(head)")
+    } catch DatabaseError.stateBehind {}
     withExtendedLifetime(database) {}
   }
 }

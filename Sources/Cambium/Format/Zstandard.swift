@@ -18,6 +18,9 @@ enum Zstandard {
     return ZSTD_isError(count) == 0 ? compressed : nil
   }
 
+  /// The error `ZSTD_error_memory_allocation`, negated as zstd returns it.
+  private static let outOfMemory = -64
+
   /// The length of the uncompressed content, as stored with the compressed bytes.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
@@ -34,7 +37,8 @@ enum Zstandard {
 
   /// The uncompressed content.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, also if it is longer than `countMax`.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, also if it is longer than `countMax`;
+  ///   ``DatabaseError/full(reason:)`` if there is no memory for it.
   static func decompressed(_ bytes: RawSpan, countMax: Int) throws -> [UInt8] {
     var count = 0
     let room = try contentCount(bytes)
@@ -46,6 +50,9 @@ enum Zstandard {
         unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
       }
       filled = ZSTD_isError(count) == 0 ? count : 0
+    }
+    if count == Zstandard.outOfMemory {
+      throw DatabaseError.full(reason: "there is no memory to decompress what is stored")
     }
     if ZSTD_isError(count) != 0 {
       throw DatabaseError.corrupt(reason: "compressed bytes cannot be decompressed")

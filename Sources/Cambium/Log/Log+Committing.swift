@@ -1,9 +1,19 @@
 // Commits to a log: of a group's records, of entries alone, and of the whole content of a log that
 // is being created and has no other users yet.
 
+import LMDB
+
 extension Log {
-  /// Commits changes of entries under the present head; the writer's lock must be held.
+  /// Commits changes of entries under the present head; the writer's lock must be held. Where the
+  /// map is full, it grows, and the body runs again.
   func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
+    do { return try amendOnce(body) } catch let error as StorageError where error.kind == .mapFull {
+      try grow(for: 0)
+      return try amendOnce(body)
+    }
+  }
+
+  private func amendOnce<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
     let writer = try LogWriter(self)
     let head = try writer.reader.head()
     let result = try body(writer)

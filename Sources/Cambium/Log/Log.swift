@@ -23,13 +23,18 @@ final class Log: Sendable {
   let damage = LogDamage()
   /// The size of the newest transaction's operations in bytes: the next is often similar.
   let newestBytes = Atomic<Int>(0)
+  /// The most bytes of a record in one entry; see ``StepSizes``.
+  let partBytes: Int
 
   /// Opens the log in a directory that exists. It sets the options' tables and synchronization
   /// itself.
   ///
   /// - Throws: ``DatabaseError/unsupported(path:reason:)`` if the file is another program's; it is
   ///   not touched then.
-  init(at path: String, _ options: Environment.Options) throws {
+  init(
+    at path: String, _ options: Environment.Options, partBytes: Int = LogTables.partBytesMax
+  ) throws {
+    self.partBytes = partBytes
     try Log.checkFormat(at: path)
     var options = options
     options.tables = LogTables.names

@@ -8,8 +8,10 @@ struct LogWriter: ~Copyable {
   private var transaction: WriteTransaction
   private let tables: LogTables
   private let damage: LogDamage
+  private let partBytes: Int
 
   init(_ log: Log) throws {
+    partBytes = log.partBytes
     transaction = try WriteTransaction(log.lmdb)
     damage = log.damage
     tables = log.tables
@@ -25,7 +27,7 @@ struct LogWriter: ~Copyable {
     var part: UInt32 = 0
     var offset = 0
     while offset < bytes.count {
-      let end = min(offset + LogTables.partBytesMax, bytes.count)
+      let end = min(offset + partBytes, bytes.count)
       try LogTables.recordKey(record.sequence, part: part).lend { key in
         try bytes.lend {
           try transaction.put(tables.records, key, $0.extracting(offset..<end), .append)

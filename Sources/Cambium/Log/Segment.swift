@@ -14,9 +14,8 @@ struct Segment {
   /// The stored forms of the records.
   private(set) var records: [UInt8] = []
 
-  /// The least bytes of a segment before compression, if there are as many.
-  static let bytesMin = 256 << 10
-  /// The most bytes of a segment: just under the minimum, plus one record of maximum length.
+  /// The most bytes of a segment: just under those at which it is sealed, plus one record of
+  /// maximum length.
   private static let bytesMax = 256 << 20
 
   /// Makes an empty segment that continues after a record.

@@ -40,6 +40,18 @@ struct MapGrowthTests {
     }
   }
 
+  @Test("grows for the entries of the log as well, and for what a compaction commits")
+  func entries() throws {
+    for pages in 24..<56 {
+      try withDatabase({ $0.mapSize = pages << 12 }) { database in
+        for number in 1...6 { try database.write { tx in try tx.set("a/\(number)", to: 1) } }
+        try database.setRetention(Retention(duration: .seconds(1)))
+        try database.compact(upTo: 4, archives: true)
+        #expect(try database.horizon == 4)
+      }
+    }
+  }
+
   @Test("grows during a walk over children, which goes on")
   func insideWalk() throws {
     try withDatabase({ $0.mapSize = 1 << 17 }) { database in

@@ -1,3 +1,5 @@
+import Simulation
+
 /// The content that a disk holds for sure, and the content that it may or may not hold yet, call
 /// after call.
 ///
@@ -5,6 +7,10 @@
 /// until its directory is, or, with a journal, until anything is synced. The model: blocks of
 /// 4 KiB, which may be torn at 512 bytes; a write through an `O_DSYNC` descriptor is durable when
 /// it returns.
+///
+/// A sync that fails leaves what Linux leaves: some blocks have been written, and the others count
+/// as clean. They stay in memory, and no later sync writes them, unless their block is written to
+/// again.
 struct Disk {
   /// When a directory's entries become durable.
   enum NameOrder: String, CaseIterable, Codable, Sendable {
@@ -19,6 +25,10 @@ struct Disk {
     let id: Int
     let offset: Int
     let bytes: ArraySlice<UInt8>
+    /// True if the system has given up writing it.
+    fileprivate(set) var isDropped = false
+
+    var block: Int { offset / Disk.blockSize }
   }
 
   /// A file's content.
@@ -40,17 +50,18 @@ struct Disk {
   /// The entries of every directory, by the directory's number; the root's is 0.
   typealias Names = [Int: [String: Entry]]
 
-  /// One change of a directory.
+  /// One change of a directory; of two, where a name moves from one to another: that happens as a
+  /// whole, and is durable with the directory that it moves to.
   struct NameChange {
     let directory: Int
     fileprivate let name: String
     /// The entry that the name stands for from now on; nil for none.
     fileprivate let entry: Entry?
-    /// The name that `entry` had before, in the same directory.
-    fileprivate let formerName: String?
+    /// The name that `entry` had before, and the directory of that.
+    fileprivate let former: (directory: Int, name: String)?
 
     func apply(to names: inout Names) {
-      if let formerName { names[directory]?[formerName] = nil }
+      if let former { names[former.directory]?[former.name] = nil }
       names[directory, default: [:]][name] = entry
       if let entry, entry.isDirectory, names[entry.number] == nil { names[entry.number] = [:] }
     }
@@ -68,11 +79,34 @@ struct Disk {
   private var byInode: [UInt64: Int] = [:]
   private var lastNumber = 0
   private var lastFragment = 0
+  /// Decides which blocks a sync that fails has written.
+  private var random: SeededGenerator
 
   static let blockSize = 4096
   static let sectorSize = 512
 
-  init(_ order: NameOrder) { self.order = order }
+  init(_ order: NameOrder, seed: UInt64 = 0) {
+    self.order = order
+    random = SeededGenerator(seed: seed, 41)
+  }
+
+  /// The disk that a loss of power has left in a state.
+  init(_ order: NameOrder, seed: UInt64, after state: DiskState, of disk: Disk) {
+    self.init(order, seed: seed)
+    names = disk.names(in: state)
+    liveNames = names
+    lastNumber = disk.lastNumber
+    for (number, old) in disk.files {
+      let (patches, size) = old.content(state.choices[number])
+      var file = File()
+      file.bytes = Array(old.bytes.prefix(size))
+      file.bytes += [UInt8](repeating: 0, count: size - file.bytes.count)
+      for (offset, bytes) in patches {
+        file.bytes.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+      }
+      files[number] = file
+    }
+  }
 
   // MARK: Calls
 
@@ -88,7 +122,7 @@ struct Disk {
     case .link: if let entry = entry(at: call.path) { change(call.target, entry) }
     case .unlink, .removeDirectory: change(call.path, nil)
     case .makeDirectory: change(call.path, Entry(number: takeNumber(), isDirectory: true))
-    case .mark: break
+    case .mark, .allocate: break
     }
   }
 
@@ -96,6 +130,7 @@ struct Disk {
   mutating func settle(_ call: Recording.Call) {
     guard call.kind == .write, call.isSynced, let number = byInode[call.inode] else { return }
     let range = call.offset..<(call.offset + call.bytes.count)
+    if call.isDropped { return drop(number) { range.contains($0.offset) } }
     settle(number) { range.contains($0.offset) && range.upperBound >= $0.offset + $0.bytes.count }
   }
 
@@ -130,7 +165,7 @@ struct Disk {
 
   private mutating func truncate(_ call: Recording.Call) {
     guard let number = byInode[call.inode], var file = files[number] else { return }
-    settle(number) { _ in true }
+    settle(number) { !$0.isDropped }
     file = files[number] ?? file
     let missing = max(0, call.size - file.bytes.count)
     file.bytes = Array(file.bytes.prefix(call.size)) + [UInt8](repeating: 0, count: missing)
@@ -140,18 +175,21 @@ struct Disk {
 
   private mutating func sync(_ call: Recording.Call) {
     if call.isDirectory {
+      if call.isDropped { return }
       guard let directory = entry(at: call.path) else { return }
       let isJournal = order == .journal
       settleNames { isJournal || $0.directory == directory.number }
     } else if let number = byInode[call.inode] {
-      settle(number) { _ in true }
+      if call.isDropped { return drop(number) { _ in true } }
+      settle(number) { !$0.isDropped }
       if order == .journal { settleNames { _ in true } }
     }
   }
 
   private mutating func settle(_ number: Int, _ isDurable: (Fragment) -> Bool) {
     guard var file = files[number] else { return }
-    for fragment in file.pending where isDurable(fragment) {
+    let chosen = file.withDropped(file.pending.map(isDurable))
+    for (fragment, isChosen) in zip(file.pending, chosen) where isChosen {
       let end = fragment.offset + fragment.bytes.count
       if file.bytes.count < end {
         file.bytes += [UInt8](repeating: 0, count: end - file.bytes.count)
@@ -159,21 +197,63 @@ struct Disk {
       file.bytes.replaceSubrange(fragment.offset..<end, with: fragment.bytes)
       file.version += 1
     }
-    file.pending.removeAll(where: isDurable)
+    file.pending = zip(file.pending, chosen).filter { !$0.1 }.map(\.0)
     files[number] = file
+  }
+
+  /// Lets a sync fail: some fragments are durable, and the others are given up.
+  private mutating func drop(_ number: Int, _ isSynced: (Fragment) -> Bool) {
+    let synced = (files[number]?.pending ?? []).filter { isSynced($0) && !$0.isDropped }
+    let lost = Disk.some(of: synced.map(\.id), &random)
+    settle(number) { isSynced($0) && !$0.isDropped && !lost.contains($0.id) }
+    giveUp(number, lost)
+  }
+
+  /// Gives up some fragments, as a system does that could not write them in the background.
+  mutating func dropSome(_ random: inout SeededGenerator) {
+    for number in files.keys.sorted() {
+      giveUp(number, Disk.some(of: (files[number]?.pending ?? []).map(\.id), &random))
+    }
+  }
+
+  private mutating func giveUp(_ number: Int, _ lost: Set<Int>) {
+    guard var file = files[number] else { return }
+    for index in file.pending.indices where lost.contains(file.pending[index].id) {
+      file.pending[index].isDropped = true
+    }
+    files[number] = file
+  }
+
+  /// One of several, those from one on, about half, or all. Few show more often: of a file that
+  /// lacks half of its pages, somebody notices.
+  private static func some(of ids: [Int], _ random: inout SeededGenerator) -> Set<Int> {
+    if ids.isEmpty { return [] }
+    switch random.below(5) {
+    case 0, 1: return [random.pick(ids)]
+    case 2: return Set(ids[random.below(ids.count)...])
+    case 3: return Set(ids.filter { _ in random.oneIn(2) })
+    default: return Set(ids)
+    }
   }
 
   // MARK: Names
 
   private mutating func rename(_ call: Recording.Call) {
     guard let entry = entry(at: call.path) else { return }
-    change(call.target, entry, formerName: Disk.keys(call.path).last)
+    change(call.target, entry, former: place(of: call.path))
   }
 
-  private mutating func change(_ path: String, _ entry: Entry?, formerName: String? = nil) {
+  private func place(of path: String) -> (directory: Int, name: String)? {
     let keys = Disk.keys(path)
-    guard let name = keys.last, let directory = directory(keys.dropLast()) else { return }
-    let change = NameChange(directory: directory, name: name, entry: entry, formerName: formerName)
+    guard let name = keys.last, let directory = directory(keys.dropLast()) else { return nil }
+    return (directory, name)
+  }
+
+  private mutating func change(
+    _ path: String, _ entry: Entry?, former: (directory: Int, name: String)? = nil
+  ) {
+    guard let (directory, name) = place(of: path) else { return }
+    let change = NameChange(directory: directory, name: name, entry: entry, former: former)
     change.apply(to: &liveNames)
     pendingNames.append(change)
   }

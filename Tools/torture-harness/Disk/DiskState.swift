@@ -37,11 +37,23 @@ extension Disk {
 
   /// Writes a state into an empty directory.
   func write(_ state: DiskState, to path: String) throws {
+    try write(0, names(in: state), state, to: path)
+  }
+
+  /// The names that are there in a state.
+  func names(in state: DiskState) -> Names {
     var names = self.names
     for (change, isThere) in zip(pendingNames, state.names) where isThere {
       change.apply(to: &names)
     }
-    try write(0, names, state, to: path)
+    return names
+  }
+
+  /// The state that an orderly unmount leaves: all but what the system has given up.
+  var whole: DiskState {
+    DiskState(
+      reason: "whole", names: pendingNames.map { _ in true },
+      choices: files.mapValues { .init(fragments: $0.pending.map { !$0.isDropped }) })
   }
 
   private func write(
@@ -52,11 +64,7 @@ extension Disk {
       if entry.isDirectory {
         try write(entry.number, names, state, to: "\(path)/\(name)")
       } else if let file = files[entry.number] {
-        let choice = state.choices[entry.number]
-        let patches = choice.map(file.patches) ?? []
-        let end = patches.map { $0.0 + $0.1.count }.max() ?? 0
-        var size = max(file.bytes.count, end)
-        if choice?.hasNewSize == true { size = max(size, file.sizeToBe) }
+        let (patches, size) = file.content(state.choices[entry.number])
         try System.makeFile("\(path)/\(name)", file.bytes[...], patches, size: size)
       }
     }
@@ -67,13 +75,38 @@ extension Disk.File {
   /// The size when all that is pending is there.
   var sizeToBe: Int { pending.map { $0.offset + $0.bytes.count }.max() ?? bytes.count }
 
+  /// The bytes that a choice adds to the durable content, and the file's size with them.
+  func content(
+    _ choice: DiskState.Choice?
+  ) -> (patches: [(Int, ArraySlice<UInt8>)], size: Int) {
+    let patches = choice.map(self.patches) ?? []
+    let end = patches.map { $0.0 + $0.1.count }.max() ?? 0
+    var size = max(bytes.count, end)
+    if choice?.hasNewSize == true { size = max(size, sizeToBe) }
+    return (patches, size)
+  }
+
+  /// A choice of fragments with those that the system has given up: one of these is there exactly
+  /// if its block was written to again, and that is there.
+  func withDropped(_ chosen: [Bool]) -> [Bool] {
+    var result = chosen
+    var written: Set<Int> = []
+    for index in pending.indices.reversed() where index < chosen.count {
+      let block = pending[index].block
+      if pending[index].isDropped { result[index] = written.contains(block) }
+      if result[index] { written.insert(block) }
+    }
+    return result
+  }
+
   /// The bytes that a choice adds to the durable content, each part with its offset.
   fileprivate func patches(_ choice: DiskState.Choice) -> [(Int, ArraySlice<UInt8>)] {
     var patches: [(Int, ArraySlice<UInt8>)] = []
+    let isThere = withDropped(choice.fragments)
     for (index, fragment) in pending.enumerated() {
-      if choice.torn == index {
+      if choice.torn == index && !fragment.isDropped {
         patches += sectors(fragment, choice.sectors)
-      } else if index < choice.fragments.count, choice.fragments[index] {
+      } else if index < isThere.count, isThere[index] {
         patches.append((fragment.offset, fragment.bytes))
       }
     }

@@ -7,6 +7,8 @@ struct Recording {
     enum Kind: UInt8 {
       case open = 1, write, truncate, sync, rename, link, unlink, makeDirectory, removeDirectory
       case mark
+      /// Gives a file disk blocks, and leaves its size and content as they are.
+      case allocate
     }
 
     let kind: Kind
@@ -27,6 +29,8 @@ struct Recording {
     var isSynced: Bool { flags & 2 != 0 }
     var hasFailed: Bool { flags & 4 != 0 }
     var isDirectory: Bool { flags & 8 != 0 }
+    /// True if what the call was to make durable never will be, since the disk refused it.
+    var isDropped: Bool { flags & 32 != 0 }
     /// True if the recorder counts it among the calls at which it kills or fails.
     var isCounted: Bool { flags & 16 != 0 }
   }
@@ -68,6 +72,17 @@ struct Recording {
       offset = end
     }
     self.calls = calls
+  }
+
+  /// The place of the nth of those calls, counted from 1; the end where there are fewer.
+  func index(ofCounted number: Int) -> Int {
+    let first = calls.first { $0.isCounted }?.process
+    var left = number
+    for (index, call) in calls.enumerated() where call.isCounted && call.process == first {
+      left -= 1
+      if left == 0 { return index }
+    }
+    return calls.count
   }
 
   /// The directory that a recording is of.

@@ -40,7 +40,8 @@ struct Arguments: Codable {
 
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]
-           Tools/torture --trial power|kill|fault|space|corruption|feed|schedule|live
+           Tools/torture --trial power|kill|fault|loss|twice|brim|remount|clock|memory|space
+                                 |corruption|feed|schedule|live
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--bug NAME] [--case N]
            Tools/torture --measure compaction|archiving|declaring|damage|live [--count N] [--at DB]

@@ -25,12 +25,14 @@ struct Control {
   ) -> Setting {
     var setting = Setting()
     (setting.bug, setting.workload, setting.order, setting.seed) = (bug, workload, order, seed)
+    switch trial {
     // Of each moment fewer states than usual: a planted bug shows at many moments.
-    if trial == .power {
-      setting.quota = workload == .backup ? 2 : 8
-    } else {
-      // Of the calls that fail some, drawn from all, for most are made before there is a backup.
-      setting.quota = workload == .backup ? 400 : trial.quota(workload)
+    case .power: setting.quota = workload == .backup ? 2 : 8
+    // Few of the moments show it, and the first one ends the run.
+    case .loss, .twice, .brim, .remount: setting.quota = 300
+    case .memory: setting.quota = 2000
+    // Of the calls that fail some, drawn from all, for most are made before there is a backup.
+    default: setting.quota = workload == .backup ? 400 : trial.quota(workload)
     }
     return setting
   }

@@ -4,7 +4,7 @@ struct Job: CustomStringConvertible {
   let setting: Setting
 
   var description: String {
-    let names = trial == .power ? ", \(setting.order.rawValue) names" : ""
+    let names = trial.losesPower ? ", \(setting.order.rawValue) names" : ""
     let workload = trial.workloads.count > 1 ? " \(setting.workload.rawValue)" : ""
     return "\(trial.rawValue)\(workload), seed \(setting.seed)\(names)"
   }
@@ -13,7 +13,7 @@ struct Job: CustomStringConvertible {
   var command: String {
     "Tools/torture --trial \(trial.rawValue) --workload \(setting.workload.rawValue)"
       + " --seed \(setting.seed) --quota \(setting.quota)"
-      + (trial == .power ? " --names \(setting.order.rawValue)" : "")
+      + (trial.losesPower ? " --names \(setting.order.rawValue)" : "")
       + (setting.bug.isEmpty ? "" : " --bug '\(setting.bug)'")
   }
 
@@ -28,6 +28,7 @@ struct Job: CustomStringConvertible {
         setting.seed += UInt64(number)
         if arguments.trial == nil || setting.quota == 1 {
           setting.quota = max(1, Int(Double(trial.quota(workload)) * arguments.scale))
+          if arguments.scale < 1 { setting.quota = min(setting.quota, trial.smallQuotaMax) }
         }
         if arguments.trial == nil {
           setting.order = (index + Int(setting.seed)) % 2 == 0 ? .strict : .journal
@@ -43,16 +44,38 @@ extension Trial {
   /// The workloads that it is run on.
   var workloads: [Workload] {
     switch self {
-    case .power, .kill, .fault: Workload.allCases
+    case .power, .kill, .fault, .loss, .twice, .brim, .remount, .clock: Workload.allCases
+    // Its own run reads, maintains and writes, whatever the workload.
+    case .memory: [.single, .large]
     case .corruption: [.single, .large, .migrate]
     case .space, .feed, .schedule, .live: [.single]
     }
   }
 
-  /// The workloads of one round: faults take two at first, then one in turn.
+  /// True if names become durable in one of two orders.
+  var losesPower: Bool { [.power, .loss, .twice, .brim].contains(self) }
+
+  /// The workloads of one round: faults take two at first, then one in turn; the other disturbances
+  /// of one in turn take three.
   func workloads(inRound number: Int) -> [Workload] {
-    guard self == .fault else { return workloads }
-    return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+    switch self {
+    case .fault: number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+    case .loss, .twice, .brim, .remount, .clock:
+      (0..<3).map { workloads[(number + $0 * 4 + 1) % workloads.count] }
+    default: workloads
+    }
+  }
+
+  /// The most that a small run takes: a sample, where a long one takes all, or much.
+  var smallQuotaMax: Int {
+    switch self {
+    case .fault: 500
+    case .loss: 24
+    case .twice, .brim: 14
+    case .remount: 18
+    case .memory: 36
+    default: .max
+    }
   }
 
   /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
@@ -60,9 +83,13 @@ extension Trial {
     switch self {
     // With backups and erasures more is opened in each case than one database.
     case .power:
-      [.backup, .erase, .migrate].contains(workload) ? 8 : workload == .compaction ? 14 : 24
-    case .kill: [.backup, .erase, .migrate].contains(workload) ? 160 : 240
+      [.backup, .erase, .migrate].contains(workload) ? 6 : workload == .compaction ? 10 : 17
+    case .kill: [.backup, .erase, .migrate].contains(workload) ? 140 : 200
     case .fault: 10_000
+    case .loss: 120
+    case .twice, .brim, .remount: 60
+    case .clock: 40
+    case .memory: 200
     case .space: 60
     case .corruption: workload == .single ? 2600 : 1600
     case .feed: 40

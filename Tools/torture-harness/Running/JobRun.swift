@@ -5,9 +5,12 @@ import FoundationEssentials
 struct JobRun {
   private var arguments = Arguments()
   private let directory: String
+  /// The size of the recorded database, for people; empty where none was recorded.
+  private(set) var shape = ""
 
   /// The number of cases that were run, and the violations that were found.
   struct Outcome {
+    var shape = ""
     var cases: UInt64 = 0
     var violations: [(number: UInt64, text: String)] = []
   }
@@ -18,11 +21,13 @@ struct JobRun {
     (arguments.setting, arguments.share) = (setting, share)
     guard trial.needsRecording, setting.recording.isEmpty else { return }
     let run = try RecordedRun(setting, in: "\(directory)/recorded")
-    let end = try run.run(trial == .fault ? "endure" : "workload", isRecording: true)
+    let totals = ["TORTURE_TOTALS": "\(directory)/recorded/totals"]
+    let end = try run.run(trial.command, totals, isRecording: true)
     guard end == .exited(0) else {
       throw Violation("the workload ended with \(end): \(run.output)")
     }
     arguments.setting.recording = run.recordingFile
+    if let found = try? Shape(run.database) { shape = ", \(found)" }
   }
 
   func run() throws -> Outcome {
@@ -34,7 +39,7 @@ struct JobRun {
       own.setting.directory = "\(directory)/worker-\(index)"
       workers.append(try Worker(own))
     }
-    var outcome = Outcome()
+    var outcome = Outcome(shape: shape)
     for index in workers.indices {
       let own = try workers[index].finish()
       outcome.cases += own.cases

@@ -87,7 +87,8 @@ struct Session {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     counts.seconds[job.trial, default: 0] += seconds
     let rate = Int(Double(result.cases) / max(seconds, 0.001))
-    System.tell("\(job): \(result.cases) cases, \(result.violations.count) violations, \(rate)/s")
+    let found = "\(result.cases) cases, \(result.violations.count) violations, \(rate)/s"
+    System.tell("\(job): \(found)\(result.shape)")
     for violation in result.violations.prefix(5) {
       System.tell("  VIOLATION \(violation.text)")
       System.tell("    \(job.command) --case \(violation.number)")

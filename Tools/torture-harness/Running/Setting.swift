@@ -19,10 +19,15 @@ struct Setting: Codable, Sendable {
   /// The directory of the program that has the planted bugs, and of their list.
   var planted = ""
 
-  var script: Script { workload.script(seed: seed) }
+  /// The sizes that follow from the seed.
+  var sizes: Sizes { Sizes(workload, seed: seed, isTight: !bug.isEmpty) }
+  var script: Script { workload.script(seed: seed, sizes) }
 
-  /// The system start after a loss of power.
+  /// The system start after a loss of power, and after a second one.
   static let laterStart = "after the loss of power"
+  static let lastStart = "after the second loss of power"
+  /// The mount that follows when a file system was taken away.
+  static let laterMount = "unique later"
 }
 
 extension Array {
@@ -67,7 +72,7 @@ struct RecordedRun {
     let recording = isRecording ? ["TORTURE_RECORDING": recordingFile] : [:]
     var children: [ChildProcess] = []
     children.append(try start(command, recording.merging(orders) { $1 }, change))
-    if ["workload", "endure"].contains(command) {
+    if ["workload", "endure", "starve"].contains(command) {
       for _ in 1..<setting.workload.processes { children.append(try start("workload", recording)) }
     }
     let ends = children.map { $0.wait() }

@@ -9,6 +9,8 @@ struct Checker: Sendable {
   private(set) var script: Script
   /// The system start to open in; nil for this one.
   var systemStart: String?
+  /// The mount to open in; nil for the one that it is on.
+  var mount: String?
   /// True if the state may have to be rebuilt. After a killed process it must not.
   var mayRebuild = true
   /// True if there is a backup beside the database, or will be.
@@ -29,6 +31,7 @@ struct Checker: Sendable {
     // It continues with an erasure, and then as before.
     var options = Database.Options.roomy
     options.systemStart = systemStart
+    options.mountIdentity = mount
     let erasure = try Database.erase(Script.lastPath, at: path, options: options)
     try demand(erasure.sequence.rawValue == head + 1, "the erasure is \(erasure.sequence)")
     var marks = marks
@@ -46,6 +49,7 @@ struct Checker: Sendable {
     var options = Database.Options.roomy
     options.createIfMissing = !marks.isCreated
     options.systemStart = systemStart
+    options.mountIdentity = mount
     options.diagnostics = { diagnostic in
       if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
     }

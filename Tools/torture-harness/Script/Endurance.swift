@@ -44,6 +44,9 @@ struct Endurance {
     do { try await database.close() } catch is DatabaseError {}
   }
 
+  /// True if the fault is reported as EIO.
+  private var reportsInputOutput: Bool { ["EIO", "LATE", "LOST"].contains { order.contains($0) } }
+
   // MARK: Opening
 
   /// A migration begins late in its script.
@@ -151,7 +154,7 @@ struct Endurance {
     for case .failure(let error) in outcomes {
       guard let error = error as? DatabaseError else { throw error }
       hasFailed = true
-      isPoisoned = isPoisoned || order.contains("EIO") && error.isOfLog
+      isPoisoned = isPoisoned || reportsInputOutput && error.isOfLog
       if case .full = error { wasFull = true }
       if !error.isUnknown { run.marks.failed() }
     }

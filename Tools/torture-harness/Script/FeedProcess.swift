@@ -29,7 +29,7 @@ struct FeedProcess {
   static func work(_ setting: Setting, at path: String, marks: String) throws -> WorkloadRun {
     WorkloadRun(
       workload: .single, script: Script(seed: setting.seed, .small, count: 80), path: path,
-      marks: try MarkWriter(marks))
+      marks: try MarkWriter(marks), options: setting.sizes.options)
   }
 
   /// Follows until the end, which must come before it is too late.

@@ -36,9 +36,11 @@ struct Script: Sendable {
   /// The collection in which every record has both.
   fileprivate static let parts: NodePath = "parts"
 
-  init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
+  init(
+    seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = [], _ sizes: Sizes = .usual
+  ) {
     self.erasures = erasures
-    var author = Author(seed: seed, shape)
+    var author = Author(seed: seed, shape, bulkCount: sizes.bulkCount)
     var members = shape == .migrating ? Members(seed: seed) : nil
     if let members { self.members.append(members) }
     for number in 1...UInt64(count) {
@@ -49,7 +51,8 @@ struct Script: Sendable {
         worlds.append(world.without(Script.lastPath))
         continue
       }
-      let steps = members?.write(number, world) ?? author.write(number, world)
+      var steps = members?.write(number, world) ?? author.write(number, world)
+      if number == 1 { steps = sizes.ballast.steps + steps }
       if let members { self.members.append(members) }
       transactions.append(steps)
       worlds.append(world.after(steps, sequence: number))
@@ -141,14 +144,17 @@ struct Script: Sendable {
 private struct Author {
   private var random: SeededGenerator
   private let shape: Script.Shape
+  /// The nodes that a large transaction sets.
+  private let bulkCount: Int
   /// The path that the transaction before removed, if it did nothing else.
   private var removed: NodePath?
 
   private static let names = ["p", "q", "r"]
 
-  init(seed: UInt64, _ shape: Script.Shape) {
+  init(seed: UInt64, _ shape: Script.Shape, bulkCount: Int) {
     random = SeededGenerator(seed: seed)
     self.shape = shape
+    self.bulkCount = bulkCount
   }
 
   /// Forgets the removal, which is not to be restored.
@@ -170,7 +176,7 @@ private struct Author {
     add(.set(Script.lastPath, .integer(Int64(number))))
     for _ in 0..<random.below(5) { if let step = change(world) { add(step) } }
     if shape == .large && number % 3 == 0 {
-      for index in 0..<150 {
+      for index in 0..<bulkCount {
         add(.set(NodePath(keys: ["bulk", .integer(Int64(random.below(400)))]), bulk(index)))
       }
     }
@@ -193,7 +199,7 @@ private struct Author {
   }
 
   private mutating func property(_ world: World) -> Step? {
-    let paths = records(world)
+    let paths = records(lookedAt(world))
     guard !paths.isEmpty else { return nil }
     return .update(
       random.pick(paths), random.pick(Author.names), random.oneIn(3) ? nil : scalar())
@@ -271,8 +277,13 @@ private struct Author {
   }
 
   private mutating func anyPath(_ world: World) -> NodePath? {
-    let paths = world.nodes.keys.filter { $0 != Script.lastPath }.sorted()
+    let paths = lookedAt(world).nodes.keys.filter { $0 != Script.lastPath }.sorted()
     return paths.isEmpty ? nil : random.pick(paths)
+  }
+
+  /// The world, mostly without the ballast, among which the few other nodes would hardly be met.
+  private mutating func lookedAt(_ world: World) -> World {
+    random.oneIn(3) ? world : world.without { Ballast.holds($0) }
   }
 
   private mutating func value() -> Value {

@@ -33,14 +33,14 @@ enum Workload: String, CaseIterable, Codable, Sendable {
   var processes: Int { self == .pair ? 2 : 1 }
 
   /// The script of its writes, with one transaction more for the checker.
-  func script(seed: UInt64) -> Script {
+  func script(seed: UInt64, _ sizes: Sizes) -> Script {
     switch self {
-    case .create: Script(seed: seed, .small, count: 8)
-    case .large: Script(seed: seed, .large, count: 10)
-    case .group: Script(seed: seed, .small, count: 26)
-    case .erase: Script(seed: seed, .small, count: 22, erasures: [4, 9])
-    case .migrate: Script(seed: seed, .migrating, count: 26)
-    default: Script(seed: seed, .small, count: 22)
+    case .create: Script(seed: seed, .small, count: 8, sizes)
+    case .large: Script(seed: seed, .large, count: 10, sizes)
+    case .group: Script(seed: seed, .small, count: 26, sizes)
+    case .erase: Script(seed: seed, .small, count: 22, erasures: [4, 9], sizes)
+    case .migrate: Script(seed: seed, .migrating, count: 26, sizes)
+    default: Script(seed: seed, .small, count: 22, sizes)
     }
   }
 }
@@ -104,6 +104,7 @@ struct WorkloadRun: Sendable {
   let script: Script
   let path: String
   let marks: MarkWriter
+  let options: Database.Options
 
   private var places: BackupPlaces { BackupPlaces(path) }
 
@@ -183,14 +184,6 @@ struct WorkloadRun: Sendable {
       places.directory, to: places.restored(number), upTo: .sequence(SequenceNumber(sequence)),
       options: options)
     marks.restored(number)
-  }
-
-  private var options: Database.Options {
-    var options = Database.Options.roomy
-    options.checkpointGrowth = workload == .checkpoint ? 1 : nil
-    options.busyTimeout = .seconds(20)
-    options.buildsIndexesLater = workload == .migrate
-    return options
   }
 
   /// Writes one transaction, and marks it.

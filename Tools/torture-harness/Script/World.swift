@@ -31,6 +31,13 @@ struct World: Sendable {
     return rest
   }
 
+  /// The world without some nodes.
+  func without(_ isLeftOut: (NodePath) -> Bool) -> World {
+    var rest = self
+    rest.nodes = nodes.filter { !isLeftOut($0.key) }
+    return rest
+  }
+
   mutating func apply(_ step: Step, _ sequence: UInt64) {
     switch step {
     case .set(let path, let value): put(path, value, sequence)

@@ -7,33 +7,64 @@ struct Faults {
   let setting: Setting
   let checker: Checker
 
-  static let errors = ["EIO", "ENOSPC", "SHORT", "EINTR"]
+  /// The kinds of failure, which orders.c describes.
+  enum Kind: String, CaseIterable {
+    case inputOutput = "EIO"
+    case full = "ENOSPC"
+    case short = "SHORT"
+    case interrupted = "EINTR"
+    case late = "LATE"
+    case lost = "LOST"
+
+    /// True if a call can fail in this way.
+    func strikes(_ call: Recording.Call) -> Bool {
+      switch self {
+      case .inputOutput, .full, .interrupted, .late: true
+      case .short: call.kind == .write
+      case .lost: call.kind == .sync || call.kind == .write && call.isSynced
+      }
+    }
+  }
 
   func run(_ cases: Cases) throws {
     let recording = try Recording(setting.recording)
-    for order in orders(recording.counted) {
+    for order in Faults.orders(recording.counted, setting) {
       if cases.isOver { return }
       cases.next("fault \(order)") { try check(order) }
     }
   }
 
-  private func orders(_ calls: [Recording.Call]) -> [String] {
+  /// Orders for the recorder: the number of a call, the kind, and if it lasts. Where there are more
+  /// than are wanted, all kinds are drawn equally often.
+  static func orders(
+    _ calls: [Recording.Call], _ setting: Setting, _ kinds: [Kind] = Kind.allCases
+  ) -> [String] {
     var random = SeededGenerator(seed: setting.seed, 13)
+    let each = max(1, setting.quota / kinds.count)
     var orders: [String] = []
-    for (index, call) in calls.enumerated() {
-      for error in Faults.errors where error != "SHORT" || call.kind == .write {
-        for lasting in ["once", "on"] { orders.append("\(index + 1):\(error):\(lasting)") }
+    for kind in kinds {
+      var own: [String] = []
+      for (index, call) in calls.enumerated() where kind.strikes(call) {
+        for lasting in ["once", "on"] { own.append("\(index + 1):\(kind.rawValue):\(lasting)") }
       }
+      orders += own.sample(each, &random)
     }
-    return orders.sample(setting.quota, &random)
+    return orders
   }
 
   private func check(_ order: String) throws {
     let run = try RecordedRun(setting, in: "\(setting.directory)/run")
-    let orders = ["TORTURE_FAULT": order, "TORTURE_EXPECT": order]
-    let end = try run.run("endure", orders)
-    guard end == .exited(0) else { throw Violation("the process ended with \(end): \(run.output)") }
+    try run.endure(order)
     if !run.marks.isCreated, !System.exists(run.database) { return }
     try checker.check(run.database, run.marks)
+  }
+}
+
+extension RecordedRun {
+  /// Runs the workload while a call fails.
+  func endure(_ order: String, isRecording: Bool = false) throws {
+    let orders = ["TORTURE_FAULT": order, "TORTURE_EXPECT": order]
+    let end = try run("endure", orders, isRecording: isRecording)
+    guard end == .exited(0) else { throw Violation("the process ended with \(end): \(output)") }
   }
 }

@@ -8,7 +8,7 @@ struct PowerLoss {
 
   func run(_ cases: Cases) throws {
     let recording = try Recording(setting.recording)
-    var disk = Disk(setting.order)
+    var disk = Disk(setting.order, seed: setting.seed)
     var marks = Marks()
     var seen: Set<[Int]> = []
     for (index, call) in recording.calls.enumerated() {
@@ -30,20 +30,59 @@ struct PowerLoss {
     for state in states.all(quota: setting.quota * times) {
       if cases.isOver { return }
       guard seen.insert(identity(disk, state, marks)).inserted else { continue }
-      cases.next("call \(index), \(state.reason)") { try check(disk, state, marks) }
+      cases.next("call \(index), \(state.reason)") {
+        try checker.check(disk, state, marks, in: setting.directory)
+      }
     }
   }
 
   private func identity(_ disk: Disk, _ state: DiskState, _ marks: Marks) -> [Int] {
     disk.durableIdentity + [state.hashValue, marks.hashValue]
   }
+}
 
-  private func check(_ disk: Disk, _ state: DiskState, _ marks: Marks) throws {
-    let place = "\(setting.directory)/state"
+extension Checker {
+  /// Checks the state of a disk as after a start of the system.
+  func check(
+    _ disk: Disk, _ state: DiskState, _ marks: Marks, in directory: String,
+    start: String = Setting.laterStart
+  ) throws {
+    let place = "\(directory)/state"
     System.remove(place)
     try disk.write(state, to: place)
-    var checker = checker
-    checker.systemStart = Setting.laterStart
+    var checker = self
+    checker.systemStart = start
     try checker.check("\(place)/test.cambium", marks)
+  }
+}
+
+/// A moment of a recording at which the power goes: the disk, and the marks that were made by then.
+struct CutOff {
+  let index: Int
+  let disk: Disk
+  let marks: Marks
+
+  /// Some moments of a recording, drawn from those after a call, and its end; in order.
+  static func some(
+    _ count: Int, of recording: Recording, on start: Disk, marks: Marks = Marks(),
+    after first: Int = 0, _ random: inout SeededGenerator
+  ) -> [CutOff] {
+    var (disk, marks) = (start, marks)
+    let calls = recording.calls
+    let wanted = Set((first..<max(calls.count, first)).map { $0 }.sample(count, &random))
+    var moments: [CutOff] = []
+    for (index, call) in calls.enumerated() {
+      if call.kind == .mark { marks.read(call.bytes) }
+      disk.run(call)
+      if wanted.contains(index) { moments.append(CutOff(index: index, disk: disk, marks: marks)) }
+      disk.settle(call)
+    }
+    return moments + [CutOff(index: calls.count, disk: disk, marks: marks)]
+  }
+
+  /// Some of the states in which the disk may be.
+  func states(_ count: Int, _ random: inout SeededGenerator) -> [DiskState] {
+    var states = DiskStates(disk, SeededGenerator(seed: random.next()))
+    return states.all(quota: count)
   }
 }

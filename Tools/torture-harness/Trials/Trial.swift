@@ -6,6 +6,18 @@ enum Trial: String, CaseIterable, Codable, Sendable {
   case kill
   /// Every durable call failing.
   case fault
+  /// A fault, and then a loss of power.
+  case loss
+  /// A second loss of power, during the recovery from the first.
+  case twice
+  /// A disk that fills up, or fails, during a recovery.
+  case brim
+  /// The file system taken away and mounted again, or pages of it given up.
+  case remount
+  /// Clocks that jump.
+  case clock
+  /// Memory that runs out.
+  case memory
   /// A small disk that is full.
   case space
   /// Stored bytes changed behind the database's back.
@@ -34,8 +46,17 @@ enum Trial: String, CaseIterable, Codable, Sendable {
   /// True if it starts from a recording of its workload.
   var needsRecording: Bool {
     switch self {
-    case .power, .kill, .fault, .corruption: true
+    case .power, .kill, .fault, .corruption, .loss, .twice, .brim, .remount, .clock, .memory: true
     case .space, .feed, .schedule, .live: false
+    }
+  }
+
+  /// The command that does its workload undisturbed.
+  var command: String {
+    switch self {
+    case .fault, .loss: "endure"
+    case .memory: "starve"
+    default: "workload"
     }
   }
 
@@ -46,6 +67,13 @@ enum Trial: String, CaseIterable, Codable, Sendable {
     case .power: try PowerLoss(setting: setting, checker: checker).run(cases)
     case .kill: try Kills(setting: setting, checker: checker).run(cases)
     case .fault: try Faults(setting: setting, checker: checker).run(cases)
+    case .loss: try FaultLosses(setting: setting, checker: checker).run(cases)
+    case .twice, .brim:
+      let disturbance = self == .twice ? Recoveries.Disturbance.powerLoss : .fault
+      try Recoveries(setting: setting, checker: checker, disturbance: disturbance).run(cases)
+    case .remount: try Remounts(setting: setting, checker: checker).run(cases)
+    case .clock: try Clocks(setting: setting, checker: checker).run(cases)
+    case .memory: try Shortages(setting: setting, checker: checker).run(cases)
     case .space: try FullDisk(setting).run(cases)
     case .corruption: try Corruption(setting: setting, checker: checker).run(cases)
     case .feed: Feeds(setting: setting).run(cases)

@@ -38,9 +38,11 @@ struct Checkpoint {
 struct CheckpointPolicy {
   /// The growth of the log, in bytes, that makes a checkpoint due.
   let growth: Int
+  /// The log must also have grown by the state's size divided by this.
+  var divisor = StepSizes().checkpointDivisor
 
   func isDue(logBytes: Int, stateBytes: Int, last: CheckpointMark?) -> Bool {
-    logBytes - Int(clamping: last?.logBytes ?? 0) >= max(growth, stateBytes / 4)
+    logBytes - Int(clamping: last?.logBytes ?? 0) >= max(growth, stateBytes / divisor)
   }
 }
 
@@ -59,7 +61,7 @@ final class CheckpointJob: Job {
     guard logBytes >= growth else { return false }
     let last = try directory.log.read { try $0.checkpoint() }
     let stateBytes = try directory.currentState().environment.usage().usedBytes
-    return CheckpointPolicy(growth: growth)
+    return CheckpointPolicy(growth: growth, divisor: directory.options.stepSizes.checkpointDivisor)
       .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
   }
 

@@ -80,6 +80,8 @@ public final class Database: Sendable {
     public var scrubBytesPerSecond = 1 << 20
     /// The time that the scrub waits after opening, and then before each part; nil turns it off.
     package var scrubPause: (first: Duration, later: Duration)? = (.seconds(10), .seconds(1))
+    /// The sizes of the steps in which the database works.
+    package var stepSizes = StepSizes()
     /// True if leaps of ``clock`` are delayed like those of the system's clock.
     package var holdsLeaps = false
     /// True if values may refer to blobs that are not stored, as they could in earlier versions.

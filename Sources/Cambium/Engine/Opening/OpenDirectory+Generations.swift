@@ -109,7 +109,7 @@ extension OpenDirectory {
       try copy("\(path)/\(directory)")
       let state = try openState(directory, generation)
       defer { state.environment.close() }
-      var replay = try Replay(into: state)
+      var replay = try Replay(into: state, stepBytes: options.stepSizes.replayBytes)
       return try replay.run(
         log, upTo: head, stopsAtDamage: isRecovery, ProgressReporter(progress))
     } catch {

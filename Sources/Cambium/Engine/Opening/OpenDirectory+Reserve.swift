@@ -13,36 +13,36 @@ import LMDB
 import Synchronization
 
 extension State {
-  /// Enough for the pages that a usual group of writes changes.
-  private static let reserveBytes = 1 << 20
-
-  private func openReserve() throws -> Reserve {
+  fileprivate func openReserve(_ bytes: Int) throws -> Reserve {
     try reserve.withLock { reserve in
       if let reserve { return reserve }
-      let opened = try Reserve(
-        path: "\(environment.path)/reserve", bytesMax: State.reserveBytes)
+      let opened = try Reserve(path: "\(environment.path)/reserve", bytesMax: bytes)
       reserve = opened
       return opened
     }
   }
-
-  /// Reserves space for the commits of this state.
-  ///
-  /// - Throws: ``StorageError``: `.diskFull`.
-  func fillReserve() throws { try openReserve().fill() }
-
-  /// Releases the reserved space.
-  ///
-  /// - Returns: True if there was any.
-  @discardableResult
-  func releaseReserve() -> Bool { (try? openReserve().release()) ?? false }
 }
 
 extension OpenDirectory {
+  /// Reserves space for the commits of a state.
+  ///
+  /// - Throws: ``StorageError``: `.diskFull`.
+  func fillReserve(of state: State) throws {
+    try state.openReserve(options.stepSizes.reserveBytes).fill()
+  }
+
+  /// Releases the space that is reserved for a state.
+  ///
+  /// - Returns: True if there was any.
+  @discardableResult
+  func releaseReserve(of state: State) -> Bool {
+    (try? state.openReserve(options.stepSizes.reserveBytes).release()) ?? false
+  }
+
   /// Runs a commit to the state in use; once more, with the reserve, if the disk is full.
   func usingReserve<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let error where OpenDirectory.isFull(error) {
-      guard try currentState().releaseReserve() else { throw error }
+      guard releaseReserve(of: try currentState()) else { throw error }
       return try body()
     }
   }

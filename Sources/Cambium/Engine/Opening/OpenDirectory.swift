@@ -43,7 +43,9 @@ final class OpenDirectory: Sendable {
     let boot = options.systemStart ?? Platform.bootIdentity()
     let mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
     try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
-    log = try Log(at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true))
+    log = try Log(
+      at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true),
+      partBytes: options.stepSizes.recordPartBytes)
     try log.check()
     let generation: UInt64
     (format, generation) = try log.read { (try $0.format(), try $0.stateMark()?.generation ?? 0) }

@@ -31,8 +31,9 @@ extension WriteGroup {
     in directory: OpenDirectory, catchingUpTo last: SequenceNumber?
   ) throws -> WriteGroup {
     let (state, head, horizon) = try directory.prepareState()
-    if try !state.environment.hasRoom(for: 64 << 20) {
-      try state.environment.growMap(headroom: 128 << 20)
+    let room = directory.options.stepSizes.groupRoom
+    if try !state.environment.hasRoom(for: room) {
+      try state.environment.growMap(headroom: 2 * room)
     }
     let group = try WriteGroup(
       directory, state, head: head, horizon: horizon, catalog: directory.stateInUse.catalog)

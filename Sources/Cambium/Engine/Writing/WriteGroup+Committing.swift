@@ -44,7 +44,7 @@ extension WriteGroup {
       isVisible = stateWriter.hasCaughtUp || !records.isEmpty
     } catch {
       stateWriter.abort()
-      if OpenDirectory.isFull(error) { state.releaseReserve() }
+      if OpenDirectory.isFull(error) { directory.releaseReserve(of: state) }
       do { try heal() } catch { return .behind(error) }
     }
     return isVisible ? .visible : .nothing

@@ -18,6 +18,10 @@ struct StateLag: Sendable {
 extension Writer {
   /// Notifies all observers that a group is stored and cannot be read yet; the turn is held.
   func fallBehind(_ failure: any Error, at head: SequenceNumber) {
+    // Other processes may have applied more than this one has been told of.
+    if let visible = try? directory.currentState().applied() {
+      directory.feed.advance(to: visible)
+    }
     let applied = directory.feed.applied
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
     guard directory.feed.fallBehind(StateLag(head: head, error: error)) else { return }

@@ -30,8 +30,6 @@ final class Writer: Sendable {
     var last = (count: 0, duration: Duration.zero)
   }
 
-  /// The most bodies in one group, so that the first does not wait forever.
-  private static let groupMax = 1024
   /// The maximum time for which a background write lets others go first.
   private static let stepBackMax = Duration.milliseconds(20)
 
@@ -45,6 +43,8 @@ final class Writer: Sendable {
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
   private let thread: any WorkQueue
+
+  private var groupCount: Int { directory.options.stepSizes.groupCount }
 
   init(_ directory: OpenDirectory) {
     self.directory = directory
@@ -90,10 +90,7 @@ final class Writer: Sendable {
         reason: "write was called inside write; use the transaction that is open, or its attempt")
     }
     let timeout = timeout ?? directory.options.busyTimeout
-    waiting.add(1, ordering: .relaxed)
-    let hasTurn = turn.wait(timeout: .now() + timeout.seconds) == .success
-    waiting.subtract(1, ordering: .relaxed)
-    guard hasTurn else {
+    guard waitForTurn(timeout) else {
       throw DatabaseError.busy(reason: "another write of this process took longer than \(timeout)")
     }
     owner.store(me, ordering: .relaxed)
@@ -109,6 +106,22 @@ final class Writer: Sendable {
     return try body()
   }
 
+  /// Waits for the turn, or gives up after `timeout`.
+  ///
+  /// On Linux the semaphore goes by the time of day, and gives up early when that is set forward.
+  ///
+  /// - Returns: True if this thread has the turn.
+  private func waitForTurn(_ timeout: Duration) -> Bool {
+    waiting.add(1, ordering: .relaxed)
+    defer { waiting.subtract(1, ordering: .relaxed) }
+    let end = ContinuousClock.now + timeout
+    repeat {
+      let left = max(end - .now, .zero)
+      if turn.wait(timeout: .now() + left.seconds) == .success { return true }
+    } while ContinuousClock.now < end
+    return false
+  }
+
   // MARK: Groups
 
   /// Runs a synchronous write, and the writes that wait with it.
@@ -116,7 +129,7 @@ final class Writer: Sendable {
     var others: [WriteJob] = []
     defer { schedule() }
     try exclusively {
-      others = take(Writer.groupMax - 1)
+      others = take(groupCount - 1)
       runGroup([job] + others)
     }
   }
@@ -126,7 +139,7 @@ final class Writer: Sendable {
     do {
       try translating {
         let group = try WriteGroup.begin(in: directory)
-        if !directory.options.isTemporary { try group.state.fillReserve() }
+        if !directory.options.isTemporary { try directory.fillReserve(of: group.state) }
         for job in jobs { outcomes.append(Result { try run(job, in: group) }) }
         try commit(group)
       }
@@ -226,7 +239,7 @@ final class Writer: Sendable {
     let start = background.now
     do {
       try exclusively {
-        let jobs = take(Writer.groupMax)
+        let jobs = take(groupCount)
         if !jobs.isEmpty { runGroup(jobs) }
         queue.withLock { $0.last = (jobs.count, background.now - start) }
       }

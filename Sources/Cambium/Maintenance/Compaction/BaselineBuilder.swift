@@ -21,7 +21,8 @@ struct BaselineBuilder {
     let isArchiving = try directory.log.read { try $0.isArchiving() }
     var blobs =
       isArchiving ? [] : try BlobSweep(directory: directory).referred(by: state, upTo: horizon)
-    var replay = try Replay(into: state)
+    var replay = try Replay(
+      into: state, stepBytes: directory.options.stepSizes.replayBytes)
     try replay.run(directory.log, upTo: horizon, progress)
     var cut = HistoryCut(state, upTo: horizon, keeping: kept)
     while try !cut.step(until: .now + .milliseconds(200)) {

@@ -7,7 +7,8 @@ final class CompactionRun {
   let writer: Writer
   let progress: ProgressReporter
   private var pace = StepPace()
-  /// Set while history is cut, of the state of this generation.
+  /// Set once history is being cut, of the state of this generation. A run that finishes what was
+  /// begun before cuts twice, up to different moments.
   private var cut: (history: HistoryCut, generation: UInt64)?
   /// Set while blobs are given up.
   private var blobs: (upTo: SequenceNumber, blobs: Set<[UInt8]>)?
@@ -222,8 +223,9 @@ final class CompactionRun {
 
   func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
     var segment = Segment(after: oldest.previous)
+    let least = directory.options.stepSizes.segmentBytes
     try directory.log.read { log in
-      while segment.last < horizon, segment.records.count < Segment.bytesMin {
+      while segment.last < horizon, segment.records.count < least {
         // Reading it checks it: damage must not be sealed.
         segment.append(try log.record(segment.last.next).stored())
       }
@@ -235,7 +237,8 @@ final class CompactionRun {
     let removed = try writer.step("cut", &pace) { end in
       let state = try directory.stateForStep().state
       let begun = cut?.generation == state.generation ? cut?.history : nil
-      var history = begun ?? HistoryCut(state, upTo: horizon)
+      var history =
+        begun.flatMap { $0.horizon == horizon ? $0 : nil } ?? HistoryCut(state, upTo: horizon)
       _ = try history.step(until: end)
       cut = (history, state.generation)
       return history.removed

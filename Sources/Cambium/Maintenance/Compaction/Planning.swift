@@ -53,6 +53,7 @@ private struct CompactionPlanner {
       let state = try State(
         at: scratch, generation: 0, directory.options.environment(readOnly: false))
       defer { state.environment.close() }
+      try state.makeRoomForChanges()
       var cut = HistoryCut(state, upTo: plan.horizon)
       while try !cut.step(until: .now + .milliseconds(200)) {
         try run.progress.tell("cut", cut.removed)

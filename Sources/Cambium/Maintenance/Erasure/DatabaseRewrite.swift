@@ -39,7 +39,9 @@ struct DatabaseRewrite {
     try Files.createDirectory(place)
     let options = options.environment(readOnly: false)
     try Baseline.makeState(from: baseline, of: directory ?? claim.path, in: place, options)
-    return try State(at: place, generation: 0, options)
+    let state = try State(at: place, generation: 0, options)
+    try state.makeRoomForChanges()
+    return state
   }
 
   /// Copies tags, positions, the policy and all else that is not about the rewritten files.

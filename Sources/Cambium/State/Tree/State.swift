@@ -26,6 +26,13 @@ final class State: Sendable {
     return try body(StateReader(access: transaction.access, tables: tables))
   }
 
+  /// Enlarges the map so that everything in it can be changed, for steps that do not make room for
+  /// themselves.
+  func makeRoomForChanges() throws {
+    let bytes = Int(clamping: Files.size(of: "\(environment.path)/data.mdb"))
+    try environment.growMap(headroom: 2 * bytes + (64 << 20))
+  }
+
   /// The names that the state has.
   func catalog() throws -> Catalog { try read { try $0.catalog() } }
 

@@ -70,6 +70,9 @@ import CPCRE2
     }
     if result >= 0 { return true }
     if result == PCRE2_ERROR_NOMATCH { return false }
+    if result == PCRE2_ERROR_NOMEMORY {
+      throw QueryError("there is no memory for a regular expression")
+    }
     throw QueryError(
       "the regular expression takes too long on a text of \(text.byteCount) bytes "
         + "(\(BacktrackingPattern.message(result))); write it without repetitions inside of "

@@ -1,0 +1,27 @@
+/// The sizes of the steps in which a database works, and of the parts that it stores things in.
+///
+/// The defaults suit large databases. The torture harness draws small ones, so that its databases
+/// of a few hundred pages reach what otherwise only large ones do: further segments, records in
+/// parts, replays of many transactions. None of them is stored: a database is read whatever the
+/// sizes were that wrote it.
+package struct StepSizes: Sendable {
+  /// The least bytes of a segment's records before compression, if there are as many.
+  package var segmentBytes = 256 << 10
+  /// The most bytes of a record in one entry of the log; a longer one continues in further parts.
+  package var recordPartBytes = 16 << 20
+  /// The bytes of operations after which a transaction of a replay ends.
+  package var replayBytes = Replay.stepBytes
+  /// The disk space that is reserved for commits of the state: enough for the pages that a usual
+  /// group of writes changes.
+  package var reserveBytes = 1 << 20
+  /// The most bodies in one group of writes, so that the first does not wait forever.
+  package var groupCount = 1024
+  /// The free bytes of the state's map with which a group of writes begins. For one that needs
+  /// more, the map grows in the middle.
+  package var groupRoom = 64 << 20
+  /// A checkpoint is due only once the log has grown by the state's size divided by this.
+  package var checkpointDivisor = 4
+
+  /// Makes the defaults.
+  package init() {}
+}
