@@ -39,12 +39,19 @@ struct Job: CustomStringConvertible {
   }
 }
 
+extension Workload {
+  /// True if judging what is left of it takes longer than usual.
+  fileprivate var isDear: Bool {
+    [.backup, .erase, .migrate, .undone, .photos, .tags].contains(self)
+  }
+}
+
 extension Trial {
   /// The workloads that it is run on.
   var workloads: [Workload] {
     switch self {
     case .power, .kill, .fault: Workload.allCases
-    case .corruption: [.single, .large, .migrate]
+    case .corruption: [.single, .large, .migrate, .tags, .photos]
     case .space, .feed, .schedule, .live: [.single]
     }
   }
@@ -59,12 +66,11 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power:
-      [.backup, .erase, .migrate].contains(workload) ? 8 : workload == .compaction ? 14 : 24
-    case .kill: [.backup, .erase, .migrate].contains(workload) ? 160 : 240
+    case .power: workload.isDear ? 8 : workload == .compaction ? 14 : 24
+    case .kill: workload.isDear ? 160 : 240
     case .fault: 10_000
     case .space: 60
-    case .corruption: workload == .single ? 2600 : 1600
+    case .corruption: workload == .single ? 2000 : 1200
     case .feed: 40
     case .schedule: 8500
     case .live: 60
