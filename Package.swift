@@ -53,7 +53,7 @@ let package = Package(
       name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
       swiftSettings: settings),
     .executableTarget(
-      name: "torture", dependencies: ["Cambium", "LMDB", "Simulation"],
+      name: "torture", dependencies: ["Cambium", "LMDB", "Simulation", "CZstd"],
       path: "Tools/torture-harness", swiftSettings: settings),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
     // Not for apps: what the tests and the torture harness share.

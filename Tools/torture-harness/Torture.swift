@@ -91,7 +91,7 @@ import Glibc
     WorkloadRun(
       workload: arguments.setting.workload, script: arguments.setting.script,
       path: arguments.path, marks: try MarkWriter(arguments.marks),
-      options: arguments.setting.sizes.options)
+      options: arguments.setting.sizes.options, hasTimes: arguments.setting.hasTimes)
   }
 
   private static func feed(_ arguments: Arguments) throws -> FeedProcess {

@@ -25,6 +25,8 @@ struct Arguments: Codable {
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
+  /// True to plant half of the bugs, which the seed draws.
+  var drawsBugs = false
 
   /// The part of each trial's usual size that a smoke run takes.
   private static let smokeScale = 0.6
@@ -60,7 +62,7 @@ extension Arguments {
     if let first = words.first, !first.hasPrefix("-") { command = words.removeFirst() }
     while let name = words.popFirst() {
       if name == "--smoke" {
-        scale = Arguments.smokeScale
+        (scale, drawsBugs) = (Arguments.smokeScale, true)
         continue
       }
       guard let value = words.popFirst() else { throw Failure("\(name) needs a value") }

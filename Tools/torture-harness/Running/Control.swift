@@ -1,3 +1,5 @@
+import Simulation
+
 /// A negative control: a planted bug, and the jobs that must each find it. A harness that misses
 /// one proves nothing by finding nothing.
 struct Control {
@@ -20,6 +22,13 @@ struct Control {
     return controls
   }
 
+  /// Half of the bugs, which the seed draws, in their order.
+  static func draw(from all: [Control], seed: UInt64) -> [Control] {
+    var random = SeededGenerator(seed: seed, 61)
+    let drawn = Set(all.map(\.bug).sample((all.count + 1) / 2, &random))
+    return all.filter { drawn.contains($0.bug) }
+  }
+
   private static func setting(
     _ bug: String, _ trial: Trial, _ workload: Workload, _ order: Disk.NameOrder, seed: UInt64
   ) -> Setting {
@@ -31,6 +40,7 @@ struct Control {
     // Few of the moments show it, and the first one ends the run.
     case .loss, .twice, .brim, .remount: setting.quota = 300
     case .memory: setting.quota = 2000
+    case .corruption where workload != .single: setting.quota = 4_000
     // Of the calls that fail some, drawn from all, for most are made before there is a backup.
     default: setting.quota = workload == .backup ? 400 : trial.quota(workload)
     }

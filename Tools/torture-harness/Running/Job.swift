@@ -40,6 +40,13 @@ struct Job: CustomStringConvertible {
   }
 }
 
+extension Workload {
+  /// True if judging what is left of it takes longer than usual.
+  fileprivate var isDear: Bool {
+    [.backup, .erase, .migrate, .undone, .photos, .tags].contains(self)
+  }
+}
+
 extension Trial {
   /// The workloads that it is run on.
   var workloads: [Workload] {
@@ -47,7 +54,7 @@ extension Trial {
     case .power, .kill, .fault, .loss, .twice, .brim, .remount, .clock: Workload.allCases
     // Its own run reads, maintains and writes, whatever the workload.
     case .memory: [.single, .large]
-    case .corruption: [.single, .large, .migrate]
+    case .corruption: [.single, .large, .migrate, .tags, .photos]
     case .space, .feed, .schedule, .live: [.single]
     }
   }
@@ -82,16 +89,15 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power:
-      [.backup, .erase, .migrate].contains(workload) ? 6 : workload == .compaction ? 10 : 17
-    case .kill: [.backup, .erase, .migrate].contains(workload) ? 140 : 200
+    case .power: workload.isDear ? 6 : workload == .compaction ? 10 : 17
+    case .kill: workload.isDear ? 140 : 200
     case .fault: 10_000
     case .loss: 120
     case .twice, .brim, .remount: 60
     case .clock: 40
     case .memory: 200
     case .space: 60
-    case .corruption: workload == .single ? 2600 : 1600
+    case .corruption: workload == .single ? 2000 : 1200
     case .feed: 40
     case .schedule: 8500
     case .live: 60

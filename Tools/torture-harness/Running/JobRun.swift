@@ -19,8 +19,9 @@ struct JobRun {
     self.directory = directory
     (arguments.command, arguments.trial) = ("trial", trial)
     (arguments.setting, arguments.share) = (setting, share)
+    arguments.setting.hasTimes = trial.hasTimes
     guard trial.needsRecording, setting.recording.isEmpty else { return }
-    let run = try RecordedRun(setting, in: "\(directory)/recorded")
+    let run = try RecordedRun(arguments.setting, in: "\(directory)/recorded")
     let totals = ["TORTURE_TOTALS": "\(directory)/recorded/totals"]
     let end = try run.run(trial.command, totals, isRecording: true)
     guard end == .exited(0) else {

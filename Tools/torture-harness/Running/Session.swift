@@ -30,7 +30,10 @@ struct Session {
     let all = try Control.all(listedIn: "\(setting.planted)/bugs", seed: setting.seed)
     let wanted = setting.bug.isEmpty ? all : all.filter { $0.bug == setting.bug }
     guard !wanted.isEmpty else { throw Failure("no bug '\(setting.bug)' was planted") }
-    return wanted
+    if !arguments.drawsBugs || wanted.count == 1 { return wanted }
+    let drawn = Control.draw(from: wanted, seed: setting.seed)
+    System.tell("planting \(drawn.count) of \(wanted.count) bugs, drawn by seed \(setting.seed)")
+    return drawn
   }
 
   /// - Returns: True if no promise was broken, and all was tried.

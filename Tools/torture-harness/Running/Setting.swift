@@ -18,6 +18,8 @@ struct Setting: Codable, Sendable {
   var recorder = ""
   /// The directory of the program that has the planted bugs, and of their list.
   var planted = ""
+  /// True if records get the times of the script, and not the system's.
+  var hasTimes = true
 
   /// The sizes that follow from the seed.
   var sizes: Sizes { Sizes(workload, seed: seed, isTight: !bug.isEmpty) }

@@ -1,3 +1,4 @@
+import CZstd
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -33,6 +34,41 @@ enum System {
     let size = Int(info.st_size)
     return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       count = unsafe max(0, pread(descriptor, buffer.baseAddress, size, 0))
+    }
+  }
+
+  /// The first place of some bytes among others; nil where they are not there.
+  static func place(of pattern: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
+    unsafe bytes.withUnsafeBytes { all in
+      unsafe pattern.withUnsafeBytes { pattern in
+        guard let start = all.baseAddress, let wanted = pattern.baseAddress
+        else { return nil }
+        var offset = 0
+        while offset + pattern.count <= all.count {
+          let rest = all.count - pattern.count - offset + 1
+          guard let found = unsafe memchr(start + offset, Int32(pattern[0]), rest)
+          else { return nil }
+          offset = unsafe UnsafeRawPointer(found) - start
+          if unsafe memcmp(found, wanted, pattern.count) == 0 { return bytes.startIndex + offset }
+          offset += 1
+        }
+        return nil
+      }
+    }
+  }
+
+  /// The content of the frame of zstd that begins there; empty where none does.
+  static func decompressed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    unsafe bytes.withUnsafeBytes { bytes in
+      let size = unsafe ZSTD_findFrameCompressedSize(bytes.baseAddress, bytes.count)
+      if ZSTD_isError(size) != 0 { return [] }
+      let room = unsafe ZSTD_getFrameContentSize(bytes.baseAddress, size)
+      guard room < 1 << 26 else { return [] }
+      return unsafe [UInt8](unsafeUninitializedCapacity: Int(room)) { content, count in
+        let filled = unsafe ZSTD_decompress(
+          content.baseAddress, content.count, bytes.baseAddress, size)
+        count = ZSTD_isError(filled) == 0 ? filled : 0
+      }
     }
   }
 

@@ -17,8 +17,10 @@ struct Checker: Sendable {
   var backsUp = false
   /// True to walk the pages and fold the log once more.
   var verifies = true
-  /// True if positions of consumers are there; a restored database has none.
+  /// True if positions of consumers and tags are there; a restored database has none.
   var hasPositions = true
+  /// True if records have the times of the script.
+  var hasTimes = false
 
   init(script: Script) { self.script = script }
 
@@ -32,7 +34,7 @@ struct Checker: Sendable {
     var options = Database.Options.roomy
     options.systemStart = systemStart
     options.mountIdentity = mount
-    let erasure = try Database.erase(Script.lastPath, at: path, options: options)
+    let erasure = try Database.erase(Staff.erased, at: path, options: options)
     try demand(erasure.sequence.rawValue == head + 1, "the erasure is \(erasure.sequence)")
     var marks = marks
     marks.take(erasure: head + 1)
@@ -50,6 +52,7 @@ struct Checker: Sendable {
     options.createIfMissing = !marks.isCreated
     options.systemStart = systemStart
     options.mountIdentity = mount
+    if hasTimes { options.clock = { [times = script.times] in times.now } }
     options.diagnostics = { diagnostic in
       if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
     }
@@ -64,10 +67,10 @@ struct Checker: Sendable {
     try demand(
       mayRebuild || reasons.allSatisfy { $0 == "there is none" },
       "the state was made anew after a killed process: \(reasons)")
-    var seeing = self
-    seeing.script = script.seen(at: head)
+    let seeing = seeing(head)
     try seeing.checkContent(database, head, path)
     try seeing.checkFeed(database, head)
+    try seeing.judgeRest(database, head, path, marks)
     if !script.erasures.contains(head + 1) { try seeing.writeOn(database, head) }
     try seeing.compareMembers(database)
     try backups?.goOn(database)
@@ -80,6 +83,14 @@ struct Checker: Sendable {
   init(_ setting: Setting) {
     self.init(script: setting.script)
     backsUp = setting.workload == .backup
+    hasTimes = setting.hasTimes
+  }
+
+  /// The checker of a database whose newest transaction is a given one.
+  func seeing(_ head: UInt64) -> Checker {
+    var checker = self
+    checker.script = script.seen(at: head)
+    return checker
   }
 
   /// Demands that `verify` finds nothing.
@@ -95,28 +106,15 @@ struct Checker: Sendable {
     try demand(horizon <= head, "the horizon \(horizon) is after the head \(head)")
     let middle = horizon + UInt64(random.below(Int(head - horizon) + 1))
     for moment in [head, middle, max(horizon, head / 2), horizon] {
-      try compare(database, at: moment, isPresent: moment == head)
+      // Asking takes longer than comparing, so it is done of two moments.
+      let isJudged = moment == head || moment == middle
+      try compare(database, at: moment, isPresent: moment == head, judging: isJudged)
     }
-    try checkArchive(database, path, &random)
+    try judgeArchive(database, path, &random)
     if !hasPositions { return }
     let position = try database.consumer(Script.consumer).position().rawValue
     let written = script.lastWrite(upTo: head)
     try demand(position == written, "P2: the consumer's position is \(position), the head \(head)")
-  }
-
-  /// Restores a moment of the archive, where there is one.
-  private func checkArchive(
-    _ database: Database, _ path: String, _ random: inout SeededGenerator
-  ) throws {
-    guard let archived = try database.information().archived else { return }
-    let count = archived.upperBound.rawValue - archived.lowerBound.rawValue + 1
-    let moment = archived.lowerBound.rawValue + UInt64(random.below(Int(count)))
-    let restored = "\(path).restored"
-    defer { System.remove(restored) }
-    try database.replay(to: restored, until: SequenceNumber(moment))
-    let copy = try Database(at: restored, options: .roomy)
-    try compare(copy, at: moment, isPresent: true)
-    try copy.close()
   }
 
   /// Writes one transaction more; of a migration that is under way, all that are left.
@@ -141,8 +139,10 @@ struct Checker: Sendable {
 // MARK: The tree
 
 extension Checker {
-  /// Compares every node at a moment.
-  func compare(_ database: Database, at moment: UInt64, isPresent: Bool) throws {
+  /// Compares every node at a moment, and what queries answer.
+  func compare(
+    _ database: Database, at moment: UInt64, isPresent: Bool, judging isJudged: Bool = true
+  ) throws {
     guard moment < UInt64(script.worlds.count) else {
       throw Violation("P2: transaction \(moment) was never written")
     }
@@ -160,6 +160,7 @@ extension Checker {
       }
       if let extra = try nodes.next() { throw Violation("P2: \(extra.path) \(found)") }
       try compareCounts(snapshot, world, found)
+      if isJudged { try Judge(script: script).judge(snapshot, at: moment) }
     }
   }
 
@@ -209,7 +210,7 @@ extension Checker {
     try checkChanges(database, head)
   }
 
-  private func checkCommit(_ commit: Commit) throws {
+  func checkCommit(_ commit: Commit) throws {
     let number = Int(commit.sequence.rawValue)
     guard number < script.worlds.count else { throw Violation("P2: \(number) was never written") }
     if script.erasures.contains(UInt64(number)) {

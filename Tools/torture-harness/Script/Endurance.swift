@@ -33,6 +33,7 @@ struct Endurance {
         database = again
       }
       try await write(database)
+      do { try run.checkPosition(database) } catch is DatabaseError {}
       do { try checkReading(database) } catch let error as DatabaseError {
         try demand(error.isUncertain, "P6: reading does not go on: \(error)")
       }
@@ -49,13 +50,19 @@ struct Endurance {
 
   // MARK: Opening
 
-  /// A migration begins late in its script.
-  private var turns: Int { run.workload == .migrate ? 20 : 6 }
+  /// A migration begins late in its script, and photos are given up late.
+  private var turns: Int {
+    switch run.workload {
+    case .migrate: 20
+    case .photos, .tags: 9
+    default: 6
+    }
+  }
 
   private var turnOfReopening: Int? {
     switch run.workload {
     case .create: 0
-    case .single, .compaction, .erase, .migrate: turns / 2
+    case .single, .compaction, .erase, .migrate, .undone, .tags: turns / 2
     default: nil
     }
   }
@@ -108,12 +115,27 @@ struct Endurance {
     case .compaction where turn % 2 == 1 && head > 1:
       let target = SequenceNumber(head - 1)
       do { try database.compact(upTo: target, archives: turn > 2) } catch is DatabaseError {}
+    case .photos where turn % 3 == 2:
+      let target = SequenceNumber(head - min(head, 3))
+      do { try database.compact(upTo: target) } catch is DatabaseError {}
+    case .tags where head > 0: try tag(database, turn)
     case .backup where turn == 2:
       // Transactions that the backup does not have yet are compacted.
       do { try database.compact(upTo: SequenceNumber(head)) } catch is DatabaseError {}
     case .backup where turn % 2 == 1: try backUp(database, UInt64(turn))
     default: break
     }
+  }
+
+  /// Tags each third transaction, and archives or rebuilds after the others.
+  private func tag(_ database: Database, _ turn: Int) throws {
+    do {
+      switch turn % 3 {
+      case 0: try run.tag(head, database)
+      case 1: try run.archive(database)
+      default: try database.rebuild()
+      }
+    } catch is DatabaseError {}
   }
 
   /// Backs up and restores. A call that fails with the only fault that there is succeeds

@@ -9,6 +9,9 @@
 ///     L n     the backup in one file, up to transaction n, is there
 ///     T k n   transaction n is to be restored, into database k
 ///     R k     it is restored
+///     K n     a consumer's position, n, is to be stored with the next commit
+///     P n     the tag of transaction n is to be made, and G n: it is made
+///     U n     that tag is to be removed, and V n: it is removed
 struct Marks: Hashable, Sendable {
   private(set) var isCreated = false
   private(set) var submitted: UInt64 = 0
@@ -22,6 +25,13 @@ struct Marks: Hashable, Sendable {
   private(set) var restorations: [UInt64: UInt64] = [:]
   /// The numbers of those that are there.
   private(set) var restored: Set<UInt64> = []
+
+  /// The tags, by the numbers of their transactions.
+  private(set) var tags = TagMarks()
+  /// The kept position of a consumer: that which is stored for sure, and the newest of all.
+  private(set) var position = KeptPosition()
+  /// The position that is to be stored with the next commit.
+  private var positionDue: UInt64?
 
   /// The most transactions that there may be.
   var most: UInt64 { submitted - min(failed, submitted) }
@@ -49,16 +59,49 @@ struct Marks: Hashable, Sendable {
   private mutating func read(_ line: Substring) {
     let numbers = line.split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
     switch line.first {
-    case "C": isCreated = true
+    case "C":
+      isCreated = true
+      // It was kept in the memory of a process that has ended.
+      positionDue = nil
     case "S": submitted += 1
     case "F": failed += 1
-    case "A": acknowledged = max(acknowledged, numbers[0])
+    case "A":
+      acknowledged = max(acknowledged, numbers[0])
+      position.stored = positionDue ?? position.stored
+    case "K":
+      positionDue = numbers[0]
+      position.newest = max(position.newest, numbers[0])
+    case "P", "G", "U", "V": tags.read(line.prefix(1), numbers[0])
     case "B":
       backedUp = stride(from: 0, to: numbers.count, by: 2).map { numbers[$0]...numbers[$0 + 1] }
     case "L": inOneFile = numbers[0]
     case "T": restorations[numbers[0]] = numbers[1]
     case "R": restored.insert(numbers[0])
     default: break
+    }
+  }
+}
+
+/// The position of a consumer that is stored for sure, and the newest that may be.
+struct KeptPosition: Hashable, Sendable {
+  fileprivate(set) var stored: UInt64 = 0
+  fileprivate(set) var newest: UInt64 = 0
+}
+
+/// The tags that there must be, and those that there may be, by the numbers of their transactions.
+struct TagMarks: Hashable, Sendable {
+  private(set) var sure: Set<UInt64> = []
+  private(set) var possible: Set<UInt64> = []
+
+  /// The name of a transaction's tag.
+  static func name(_ number: UInt64) -> String { "moment-\(number)" }
+
+  mutating func read(_ mark: Substring, _ number: UInt64) {
+    switch mark {
+    case "P": possible.insert(number)
+    case "G": sure.insert(number)
+    case "U": sure.remove(number)
+    default: possible.remove(number)
     }
   }
 }
@@ -79,6 +122,11 @@ struct MarkWriter: Sendable {
   func inOneFile(_ newest: UInt64) { write("L \(newest)") }
   func restoring(_ number: UInt64, _ sequence: UInt64) { write("T \(number) \(sequence)") }
   func restored(_ number: UInt64) { write("R \(number)") }
+  func kept(_ sequence: UInt64) { write("K \(sequence)") }
+  func tagging(_ sequence: UInt64) { write("P \(sequence)") }
+  func tagged(_ sequence: UInt64) { write("G \(sequence)") }
+  func untagging(_ sequence: UInt64) { write("U \(sequence)") }
+  func untagged(_ sequence: UInt64) { write("V \(sequence)") }
 
   func write(_ line: String) { System.write("\(line)\n", to: descriptor) }
 }

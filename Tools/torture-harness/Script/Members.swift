@@ -80,7 +80,7 @@ struct Members: Sendable {
     var (steps, world) = ([Step.set(Script.lastPath, .integer(Int64(number)))], world)
     if let form = form(at: number) {
       definition = form
-      steps.append(.declare(form))
+      steps.append(.declare(Members.path, form))
     }
     let count = number == 1 ? Members.countMin + 2 : 1 + random.below(3)
     for _ in 0..<count {

@@ -14,6 +14,12 @@ struct Script: Sendable {
     case large
     /// A collection is redeclared and migrated; see ``Members``.
     case migrating
+    /// One collection with all kinds of indexes and views; see ``Staff``.
+    case staff
+    /// The same, with photos that come and go all the time.
+    case photos
+
+    fileprivate var isAboutStaff: Bool { self == .staff || self == .photos }
   }
 
   /// The steps of each transaction, the first at 0.
@@ -21,9 +27,12 @@ struct Script: Sendable {
   /// The world at each moment, the empty one at 0.
   private(set) var worlds = [World()]
 
-  /// The transactions that are no writes, but erase the place where the others write down their
-  /// numbers.
+  /// The transactions that are no writes, but erase ``Staff/erased``.
   private(set) var erasures: [UInt64]
+  /// The texts that are written there.
+  let secrets: Secrets
+  /// The times of the transactions.
+  let times: ScriptTimes
   /// The members' declarations at each moment, where the script is about them.
   private(set) var members: [Members] = []
 
@@ -31,33 +40,45 @@ struct Script: Sendable {
   static let lastPath: NodePath = "last"
   /// The consumer whose position each transaction moves to its own number.
   static let consumer = "mirror"
+  /// The consumer whose position is kept for the next commit.
+  static let keeper = "keeper"
   /// The property that holds a set, and the one that holds a dictionary.
   fileprivate static let (tags, votes) = ("tags", "votes")
   /// The collection in which every record has both.
   fileprivate static let parts: NodePath = "parts"
+  /// The collections whose records have whatever the script writes into p, q and r.
+  static let letters: [NodePath] = ["a", "b", "c", "d", "bulk"]
 
   init(
     seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = [], _ sizes: Sizes = .usual
   ) {
     self.erasures = erasures
+    secrets = Secrets(seed: seed, erasures: erasures)
+    times = ScriptTimes(seed: seed, count: count, erasures: erasures)
     var author = Author(seed: seed, shape, bulkCount: sizes.bulkCount)
+    var staff = shape.isAboutStaff ? Staff(seed: seed, shape, secrets) : nil
     var members = shape == .migrating ? Members(seed: seed) : nil
     if let members { self.members.append(members) }
     for number in 1...UInt64(count) {
       let world = worlds[worlds.count - 1]
       if erasures.contains(number) {
-        author.forget()
+        staff?.forget()
         transactions.append([])
-        worlds.append(world.without(Script.lastPath))
+        worlds.append(world.without(Staff.erased))
         continue
       }
-      var steps = members?.write(number, world) ?? author.write(number, world)
+      var steps =
+        members?.write(number, world) ?? staff?.write(number, world)
+        ?? author.write(number, world)
       if number == 1 { steps = sizes.ballast.steps + steps }
       if let members { self.members.append(members) }
       transactions.append(steps)
       worlds.append(world.after(steps, sequence: number))
     }
   }
+
+  /// True if it is about ``Staff``.
+  var isAboutStaff: Bool { worlds.dropFirst().first?.nodes[Staff.path] != nil }
 
   /// True if a transaction is part of a migration, which no application writes.
   func isMigration(_ number: UInt64) -> Bool {
@@ -85,7 +106,7 @@ struct Script: Sendable {
     guard let erasure = erasures.last(where: { $0 <= head }) else { return self }
     var seen = self
     for moment in 0...Int(erasure) {
-      seen.worlds[moment] = worlds[moment].without(Script.lastPath)
+      seen.worlds[moment] = worlds[moment].without(Staff.erased)
     }
     return seen
   }
@@ -100,7 +121,7 @@ struct Script: Sendable {
       ViewDefinition(.groups(by: ["p"], [.count, .sum("q"), .maximum("r")])),
       ViewDefinition(.text(["q"], language: nil)),
     ]
-    for collection in ["a", "b", "c", "d", "bulk"] as [NodePath] {
+    for collection in letters {
       try tx.declare(collection, definition)
     }
     // Its indexes have an entry for each element of the set, and for each key of the dictionary.
@@ -117,7 +138,8 @@ struct Script: Sendable {
   func perform(_ tx: borrowing Database.Transaction) throws {
     let number = tx.sequence.rawValue
     try demand(number <= UInt64(count), "the script has no transaction \(number)")
-    if number == 1 && members.isEmpty { try Script.declare(tx) }
+    times.clock.set(number)
+    if number == 1 && members.isEmpty && !isAboutStaff { try Script.declare(tx) }
     for step in transactions[Int(number) - 1] { try step.perform(tx) }
     try tx.advance(Script.consumer, to: tx.sequence)
     tx.annotate("number", "\(number)")
@@ -130,6 +152,7 @@ struct Script: Sendable {
     // A write that changes nothing stores nothing.
     let number = members.isEmpty ? 0 : try database.write { $0.sequence.rawValue }
     if isMigration(number) {
+      times.clock.set(number)
       try members[Int(number) - 1].migrateOnce(database)
       return number
     }
@@ -156,9 +179,6 @@ private struct Author {
     self.shape = shape
     self.bulkCount = bulkCount
   }
-
-  /// Forgets the removal, which is not to be restored.
-  mutating func forget() { removed = nil }
 
   mutating func write(_ number: UInt64, _ world: World) -> [Step] {
     let restorable = removed

@@ -24,10 +24,11 @@ struct World: Sendable {
     return next
   }
 
-  /// The world without a node, and without what happened.
+  /// The world without a node and all below it, now and wherever it was removed.
   func without(_ path: NodePath) -> World {
     var rest = self
-    rest.nodes[path] = nil
+    rest.nodes = nodes.filter { !$0.key.isWithin(path) }
+    rest.removed = removed.mapValues { $0.filter { !$0.key.isWithin(path) } }
     return rest
   }
 
@@ -36,6 +37,15 @@ struct World: Sendable {
     var rest = self
     rest.nodes = nodes.filter { !isLeftOut($0.key) }
     return rest
+  }
+
+  /// The records of a collection, by their keys, in order.
+  func records(of collection: NodePath) -> [(key: Key, values: ValueMap)] {
+    nodes.filter { $0.key.parent == collection && $0.value.record != nil }
+      .sorted { $0.key < $1.key }
+      .compactMap { path, node in
+        path.last.flatMap { key in node.record.map { (key, $0) } }
+      }
   }
 
   mutating func apply(_ step: Step, _ sequence: UInt64) {
@@ -52,7 +62,11 @@ struct World: Sendable {
     case .move(let source, let destination): attach(take(source), source, destination, sequence)
     case .restore(let path, let number): attach(removed[number] ?? [:], path, path, sequence)
     case .event(let number): events.append(number)
-    case .declare: break
+    case .share(let path, let source): put(path, nil, blob: nodes[source]?.blob, sequence)
+    case .refer(let path, let bytes): put(path, nil, blob: bytes, sequence)
+    case .attempt(let steps, let isKept):
+      if isKept { for step in steps { apply(step, sequence) } }
+    case .declare, .refused: break
     }
   }
 

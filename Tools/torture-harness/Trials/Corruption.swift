@@ -78,13 +78,17 @@ struct Corruption {
     }
   }
 
-  /// Verifies first, as whoever has a doubt does; then reads everything, or mends.
+  /// Reads everything first, as an app does that has no doubt: what it gets is right, or an error.
+  /// Then verifies, and mends.
   private func checkOpened(_ marks: Marks, isLog: Bool, isHarmless: Bool) throws {
     var options = Database.Options.roomy
     options.createIfMissing = false
     let database = try Database(at: place, options: options)
+    let complaint = try complaint(database)
+    try demand(!isHarmless || complaint == nil, "a false alarm: \(complaint ?? "")")
     let findings = try database.verify().findings
     if findings.isEmpty {
+      try demand(complaint == nil, "reading gives \(complaint ?? ""), and verify finds nothing")
       try database.close()
       return try checker.check(place, marks)
     }
@@ -96,6 +100,24 @@ struct Corruption {
     try database.rebuild()
     try database.close()
     try checker.check(place, marks)
+  }
+
+  /// Reads the present, the oldest moment, and the feed between them; nothing of it may be wrong.
+  ///
+  /// - Returns: The error that came instead; nil for none.
+  private func complaint(_ database: Database) throws -> String? {
+    do {
+      let (head, horizon) = (try database.head.rawValue, try database.horizon.rawValue)
+      let checker = checker.seeing(head)
+      try checker.compare(database, at: head, isPresent: true)
+      try checker.compare(database, at: horizon, isPresent: horizon == head)
+      var commits = try database.commits(after: SequenceNumber(horizon), readsArchive: true)
+      while let commit = try commits.next() { try checker.checkCommit(commit) }
+      return nil
+    } catch let error as DatabaseError {
+      try demand(error.isAboutDamage, "reading what is damaged gives \(error)")
+      return "\(error)"
+    }
   }
 
   /// True if a finding names a place.

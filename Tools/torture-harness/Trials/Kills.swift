@@ -45,7 +45,7 @@ struct Kills {
       throw Violation("the process ended with \(end): \(run.output)")
     }
     var checker = checker
-    checker.mayRebuild = moment.again != nil || setting.workload == .rebuild
+    checker.mayRebuild = moment.again != nil || setting.workload.rebuilds
     if let again = moment.again {
       checker.systemStart = Setting.laterStart
       let end = try run.run("recover", ["TORTURE_KILL": "\(again):half"]) {

@@ -51,6 +51,9 @@ enum Trial: String, CaseIterable, Codable, Sendable {
     }
   }
 
+  /// True if its records get the times of the script, and not the system's.
+  var hasTimes: Bool { self != .clock && self != .memory }
+
   /// The command that does its workload undisturbed.
   var command: String {
     switch self {
