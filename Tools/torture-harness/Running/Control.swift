@@ -38,8 +38,9 @@ struct Control {
     // Of each moment fewer states than usual: a planted bug shows at many moments.
     case .power: setting.quota = workload == .backup ? 2 : 8
     // Few of the moments show it, and the first one ends the run.
-    case .loss, .twice, .brim, .remount: setting.quota = 300
-    case .memory: setting.quota = 2000
+    case .twice, .brim, .remount: setting.quota = 300
+    // One call of all shows it, or one allocation.
+    case .loss, .memory: setting.quota = 2000
     case .corruption where workload != .single: setting.quota = 4_000
     // Of the calls that fail some, drawn from all, for most are made before there is a backup.
     default: setting.quota = workload == .backup ? 400 : trial.quota(workload)

@@ -7,7 +7,12 @@ struct FaultLosses {
   let setting: Setting
   let checker: Checker
 
-  private static let (moments, states) = (3, 3)
+  /// The moments soon after the fault, and in all, and the states of each.
+  private static let (soon, moments, states) = (2, 3, 2)
+  /// The calls after a fault that are soon.
+  private static let soonCount = 20
+  /// The outcomes of a sync that gives up what it was to write.
+  private static let outcomes = 4
 
   func run(_ cases: Cases) throws {
     let recording = try Recording(setting.recording)
@@ -25,10 +30,21 @@ struct FaultLosses {
     try run.endure(order, isRecording: true)
     let recording = try Recording(run.recordingFile)
     var random = SeededGenerator(seed: setting.seed &* 1_000 &+ seed, 47)
-    let moments = CutOff.some(
-      FaultLosses.moments, of: recording, on: Disk(setting.order, seed: random.next()),
-      after: recording.index(ofCounted: Int(order.prefix { $0 != ":" }) ?? 1), &random)
-    for moment in moments {
+    let first = recording.index(ofCounted: Int(order.prefix { $0 != ":" }) ?? 1)
+    for _ in 0..<(order.contains(Faults.Kind.lost.rawValue) ? FaultLosses.outcomes : 1) {
+      try check(recording, after: first, &random, cases)
+    }
+  }
+
+  /// Lets the power go at some moments of a recording, most of them soon after a call.
+  private func check(
+    _ recording: Recording, after first: Int, _ random: inout SeededGenerator, _ cases: Cases
+  ) throws {
+    let calls = Array(recording.calls.indices.dropFirst(first))
+    let soon = Array(calls.prefix(FaultLosses.soonCount)).sample(FaultLosses.soon, &random)
+    let late = calls.sample(FaultLosses.moments - FaultLosses.soon, &random)
+    let disk = Disk(setting.order, seed: random.next())
+    for moment in CutOff.at(Set(soon + late), of: recording, on: disk) {
       for state in moment.states(FaultLosses.states, &random) {
         cases.addOne()
         do { try checker.check(moment.disk, state, moment.marks, in: setting.directory) } catch {

@@ -62,14 +62,21 @@ struct CutOff {
   let disk: Disk
   let marks: Marks
 
-  /// Some moments of a recording, drawn from those after a call, and its end; in order.
+  /// Some moments of a recording, and its end; in order.
   static func some(
     _ count: Int, of recording: Recording, on start: Disk, marks: Marks = Marks(),
-    after first: Int = 0, _ random: inout SeededGenerator
+    _ random: inout SeededGenerator
+  ) -> [CutOff] {
+    let wanted = Array(recording.calls.indices).sample(count, &random)
+    return at(Set(wanted), of: recording, on: start, marks: marks)
+  }
+
+  /// The moments of some calls of a recording, and its end; in order.
+  static func at(
+    _ wanted: Set<Int>, of recording: Recording, on start: Disk, marks: Marks = Marks()
   ) -> [CutOff] {
     var (disk, marks) = (start, marks)
     let calls = recording.calls
-    let wanted = Set((first..<max(calls.count, first)).map { $0 }.sample(count, &random))
     var moments: [CutOff] = []
     for (index, call) in calls.enumerated() {
       if call.kind == .mark { marks.read(call.bytes) }

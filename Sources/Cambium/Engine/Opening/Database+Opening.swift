@@ -84,7 +84,8 @@ extension Database {
         throw DatabaseError.readOnly(
           reason: "\(path) cannot be written, and its state must be rebuilt first: \(reason)")
       }
-      try rebuild(because: reason, progress)
+      // Not looked at again: a sync that has failed succeeds the next time, without what was lost.
+      try rebuild(because: reason, progress, insteadOf: mark?.generation)
     }
     if directory.stateInUse.isPartial { return }
     sweepLeftovers()
