@@ -21,7 +21,8 @@ struct Job: CustomStringConvertible {
   static func round(_ number: Int, _ arguments: Arguments) -> [Job] {
     var jobs: [Job] = []
     for trial in Trial.allCases where arguments.trial.map({ $0 == trial }) ?? true {
-      let turn = arguments.workload.map { [$0] } ?? trial.workloads(inRound: number)
+      let turns = number + Int(arguments.setting.seed % 3)
+      let turn = arguments.workload.map { [$0] } ?? trial.workloads(inRound: number, turn: turns)
       for (index, workload) in turn.enumerated() {
         var setting = arguments.setting
         setting.workload = workload
@@ -44,6 +45,9 @@ extension Workload {
   fileprivate var isDear: Bool {
     [.backup, .erase, .migrate, .undone, .photos, .tags].contains(self)
   }
+
+  /// The workloads of which a round takes one.
+  fileprivate static let inTurn: [Workload] = [.undone, .photos, .tags]
 }
 
 extension Trial {
@@ -56,17 +60,22 @@ extension Trial {
     }
   }
 
-  /// The workloads of one round: faults take two at first, then one in turn.
-  func workloads(inRound number: Int) -> [Workload] {
-    guard self == .fault else { return workloads }
-    return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+  /// The workloads of one round: faults take two at first, then one in turn; the others take those
+  /// of ``Workload/inTurn`` in turn, of which the first is by the seed.
+  func workloads(inRound number: Int, turn: Int) -> [Workload] {
+    if self == .fault {
+      return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+    }
+    let inTurn = workloads.filter(Workload.inTurn.contains)
+    if inTurn.isEmpty { return workloads }
+    return workloads.filter { !inTurn.contains($0) } + [inTurn[turn % inTurn.count]]
   }
 
   /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power: workload.isDear ? 8 : workload == .compaction ? 14 : 24
+    case .power: workload.isDear ? 6 : workload == .compaction ? 14 : 24
     case .kill: workload.isDear ? 160 : 240
     case .fault: 10_000
     case .space: 60
