@@ -89,6 +89,22 @@ struct CompactionTests {
     }
   }
 
+  @Test("finishes one that was broken off at any step, and then goes on to its own horizon")
+  func finishingAnother() throws {
+    for calls in 0..<10 {
+      let place = try Place()
+      try place.use { database in
+        try database.writeCounts(1...60)
+        let count = Counter()
+        _ = try? database.compact(upTo: 40) { _ in count.next() < calls }
+        try database.compact(upTo: 50)
+        #expect(try database.horizon == 50)
+        #expect(try database.compaction().isUnfinished() == false)
+        try expectSound(database)
+      }
+    }
+  }
+
   @Test("keeps a removed subtree that a later transaction restores, until that is dropped, too")
   func restored() throws {
     try place.use { database in

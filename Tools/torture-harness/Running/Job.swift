@@ -21,7 +21,8 @@ struct Job: CustomStringConvertible {
   static func round(_ number: Int, _ arguments: Arguments) -> [Job] {
     var jobs: [Job] = []
     for trial in Trial.allCases where arguments.trial.map({ $0 == trial }) ?? true {
-      let turn = arguments.workload.map { [$0] } ?? trial.workloads(inRound: number)
+      let turns = number + Int(arguments.setting.seed % 3)
+      let turn = arguments.workload.map { [$0] } ?? trial.workloads(inRound: number, turn: turns)
       for (index, workload) in turn.enumerated() {
         var setting = arguments.setting
         setting.workload = workload
@@ -45,6 +46,9 @@ extension Workload {
   fileprivate var isDear: Bool {
     [.backup, .erase, .migrate, .undone, .photos, .tags].contains(self)
   }
+
+  /// The workloads of which a round takes one.
+  fileprivate static let inTurn: [Workload] = [.undone, .photos, .tags]
 }
 
 extension Trial {
@@ -63,13 +67,18 @@ extension Trial {
   var losesPower: Bool { [.power, .loss, .twice, .brim].contains(self) }
 
   /// The workloads of one round: faults take two at first, then one in turn; the other disturbances
-  /// of one in turn take three.
-  func workloads(inRound number: Int) -> [Workload] {
+  /// of one in turn take three; the others take those of ``Workload/inTurn`` in turn, of which the
+  /// first is by the seed.
+  func workloads(inRound number: Int, turn: Int) -> [Workload] {
     switch self {
-    case .fault: number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+    case .fault:
+      return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
     case .loss, .twice, .brim, .remount, .clock:
-      (0..<3).map { workloads[(number + $0 * 4 + 1) % workloads.count] }
-    default: workloads
+      return (0..<3).map { workloads[(turn + $0 * 4 + 1) % workloads.count] }
+    default:
+      let inTurn = workloads.filter(Workload.inTurn.contains)
+      if inTurn.isEmpty { return workloads }
+      return workloads.filter { !inTurn.contains($0) } + [inTurn[turn % inTurn.count]]
     }
   }
 
@@ -89,7 +98,7 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power: workload.isDear ? 6 : workload == .compaction ? 10 : 17
+    case .power: workload.isDear ? 5 : workload == .compaction ? 10 : 17
     case .kill: workload.isDear ? 140 : 200
     case .fault: 10_000
     case .loss: 120

@@ -236,9 +236,9 @@ final class CompactionRun {
   private func cutHistory(upTo horizon: SequenceNumber) throws {
     let removed = try writer.step("cut", &pace) { end in
       let state = try directory.stateForStep().state
-      let begun = cut?.generation == state.generation ? cut?.history : nil
-      var history =
-        begun.flatMap { $0.horizon == horizon ? $0 : nil } ?? HistoryCut(state, upTo: horizon)
+      // One that finished an earlier compaction goes up to another horizon.
+      let goesOn = cut?.generation == state.generation && cut?.history.horizon == horizon
+      var history = (goesOn ? cut?.history : nil) ?? HistoryCut(state, upTo: horizon)
       _ = try history.step(until: end)
       cut = (history, state.generation)
       return history.removed
@@ -250,8 +250,8 @@ final class CompactionRun {
   private func giveUpBlobs() throws {
     let sweep = BlobSweep(directory: directory)
     let found = try blobs ?? sweep.unreferred()
-    blobs = found
-    _ = try writer.step("give up", &pace) { try sweep.step(found, until: $0) }
+    let isMore = try writer.step("give up", &pace) { try sweep.step(found, until: $0) }
+    blobs = isMore ? found : nil
     try progress.tell("give up", 0)
   }
 
