@@ -80,6 +80,7 @@ struct GuardedRecordTests {
   struct Link: LifecycleModel, Equatable {
     typealias Key = Int
     var id = ID()
+    var name = ""
     static let schema = ModelSchema<Link>("links")
 
     mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
