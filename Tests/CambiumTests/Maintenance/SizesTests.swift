@@ -19,7 +19,7 @@ struct SizesTests {
       [.collection, .property, .age, .table, .environment],
     ]
 
-  @Test("by age go up to a minute, an hour, a day, a week, 30 days and 365 days, to the microsecond")
+  @Test("by age go up to a minute, hour, day, week, 30 days and 365 days, to the microsecond")
   func ages() throws {
     try withDatabase { database in
       let now = Date(timeIntervalSince1970: 2_000_000_000)
