@@ -32,6 +32,14 @@ struct DirectoryTests {
     #expect(Files.exists(Files.resolved("\(scratch.path)/alias/inner/file")))
   }
 
+  @Test("lies in a file system whose room is known")
+  func room() throws {
+    let free = try #require(Files.freeBytes(at: scratch.path))
+    let total = try #require(Files.totalBytes(at: "\(scratch.path)/file"))
+    #expect(free > 0 && free <= total)
+    #expect(Files.freeBytes(at: "\(scratch.path)/missing") == nil)
+  }
+
   @Test("is the same one, opened at once or part by part")
   func walking() throws {
     try Files.createDirectory("\(scratch.path)/real")

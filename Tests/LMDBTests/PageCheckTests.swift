@@ -102,6 +102,9 @@ struct PageCheckTests {
       $0.set(u64: 88, at: $0.freeEntry(1) + 8)
     },
     FileEdit("the key of node 1 is not greater") { $0.set(u64: 1, at: $0.freeEntry(1) + 8) },
+    FileEdit("the key of node 1 is not greater") {
+      $0.set(u64: $0.u64($0.freeEntry(0) + 8), at: $0.freeEntry(1) + 8)
+    },
     FileEdit("the key of node 1 has 7 bytes") { image in
       let entry = image.freeEntry(1)
       image.set(u16: 7, at: entry + 6)
@@ -150,5 +153,17 @@ extension PageCheckTests {
     edited.set(u64: 0, at: 4096 - edited.meta + 16)
     let nothing = try ScratchEnvironment(image: edited.bytes)
     #expect(throws: FileDamage.self) { try PageWalker.walk(nothing.file) }
+  }
+
+  @Test("takes no damaged meta page for an old one in a file without transactions")
+  func damagedFreshMetaPage() throws {
+    let environment = try ScratchEnvironment()
+    try environment.open()
+    environment.close()
+    var edited = EditedImage(bytes: try ScratchFile.contents(of: environment.file))
+    edited.set(u64: 999, at: 4096 + 136)
+    let damaged = try ScratchEnvironment(image: edited.bytes)
+    let report = try PageWalker.walk(damaged.file)
+    #expect(report.findings.map(\.table) == ["meta pages"], "\(report.findings)")
   }
 }

@@ -163,6 +163,22 @@ struct StateFailureTests {
     try await database.close()
   }
 
+  @Test("for want of room is tried again after twice the time, up to a minute")
+  func retries() throws {
+    let database = try open()
+    let file = try breakState(database, .full)
+    try database.write { tx in try tx.set("a", to: 1) }
+    let job = CatchUpJob(database.writer)
+    for seconds in [2, 4, 8, 16, 32, 60, 60] {
+      #expect(try job.step(ProgressReporter()) == .after(.seconds(seconds)))
+    }
+    try file.mend()
+    #expect(try job.step(ProgressReporter()) == .whenDue)
+    #expect(try database.read { try $0["a"].value } == 1)
+    try expectSound(database)
+    try database.close()
+  }
+
   @Test("that is behind at the end is caught up by the next opening")
   func closedBehind() throws {
     let database = try open()

@@ -67,6 +67,27 @@ struct WriteQueueTests {
     }
   }
 
+  @Test("goes along with a synchronous write")
+  func synchronous() async throws {
+    let (place, work) = (try Place(), ManualWork())
+    let database = try place.open { ($0.background, $0.queueLength) = (work, 5) }
+    // Nobody works the queue off until the test says so.
+    let tasks = try await fillQueue(of: database, by: 1)
+    try database.commit { tx in try tx.set("m", to: 1) }
+    #expect(try database.head == 6)
+    work.runAll()
+    var sequences: Set<SequenceNumber> = []
+    for task in tasks {
+      if case .success(let sequence) = await task.result { sequences.insert(sequence) }
+    }
+    #expect(sequences == [2, 3, 4, 5, 6])
+    func finish() throws {
+      try expectSound(database)
+      try database.close()
+    }
+    try finish()
+  }
+
   @Test("is bounded: what comes when it is full is refused, and what waits is not lost")
   func bounded() async throws {
     try await withDatabase({ options in

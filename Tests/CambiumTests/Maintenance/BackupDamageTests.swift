@@ -18,6 +18,14 @@ struct BackupDamageTests {
 
   // MARK: Refusals
 
+  @Test("since it is of a later format is refused")
+  func laterFormat() throws {
+    for version in 1...BackupFile.version { try BackupFile.checkVersion(version, "part-1") }
+    #expect(throws: DatabaseError.self) {
+      try BackupFile.checkVersion(BackupFile.version + 1, "part-1")
+    }
+  }
+
   @Test("is refused where another database, another history or something else is there")
   func refused() throws {
     let copy = place.beside("copy.cambium")

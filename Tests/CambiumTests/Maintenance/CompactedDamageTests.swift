@@ -65,6 +65,22 @@ struct CompactedDamageTests {
     }
   }
 
+  @Test("makes a baseline whose damaged pages are named by verify")
+  func damagedPage() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.compact(upTo: 30)
+    }
+    let file = "\(place.path)/baseline-30/data.mdb"
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    bytes[bytes.count - 4096] ^= 0x40
+    try bytes.write(to: URL(filePath: file))
+    try place.use { database in
+      let findings = try database.verify().findings
+      #expect(findings.contains { "\($0)".contains("baseline: ") }, "\(findings)")
+    }
+  }
+
   @Test("leaves a log that can be repaired", arguments: LogRepair.allCases)
   func repair(by method: LogRepair) throws {
     try place.use { database in

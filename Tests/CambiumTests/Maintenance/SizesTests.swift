@@ -19,6 +19,20 @@ struct SizesTests {
       [.collection, .property, .age, .table, .environment],
     ]
 
+  @Test("by age go up to a minute, hour, day, week, 30 days and 365 days, to the microsecond")
+  func ages() throws {
+    try withDatabase { database in
+      let now = Date(timeIntervalSince1970: 2_000_000_000)
+      let scale = try database.directory.log.read { try AgeScale($0, now: now) }
+      let ages: [Int64] = [60, 3600, 86_400, 604_800, 2_592_000, 31_536_000]
+      for (step, seconds) in ages.enumerated() {
+        let time = (2_000_000_000 - seconds) * 1_000_000
+        #expect(scale.step(ofMicroseconds: time) == step)
+        #expect(scale.step(ofMicroseconds: time - 1) == step + 1)
+      }
+    }
+  }
+
   @Test("explain each byte of each file, compacted too", arguments: SeededGenerator.seeds(1, 2))
   func all(seed: UInt64) async throws {
     print("seed \(seed)")

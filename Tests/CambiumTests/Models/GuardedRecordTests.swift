@@ -76,6 +76,18 @@ struct GuardedRecordTests {
 
   struct Kept: Error {}
 
+  /// A model whose hook inserts the link before it.
+  struct Link: LifecycleModel, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var name = ""
+    static let schema = ModelSchema<Link>("links")
+
+    mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
+      if id.key > 1 { try transaction.insert(Link(id: ID(id.key - 1))) }
+    }
+  }
+
   private func withBooks(_ body: (Database) throws -> Void) throws {
     try withDatabase { database in
       try database.register(Shelf.self, Book.self)
@@ -86,6 +98,17 @@ struct GuardedRecordTests {
       }
       _ = Self.taken()
       try body(database)
+    }
+  }
+
+  @Test("may call each other 32 deep")
+  func depth() throws {
+    try withDatabase { database in
+      try database.register(Link.self)
+      #expect(throws: DatabaseError.self) { try database.write { try $0.insert(Link(id: 33)) } }
+      #expect(try database.count(Link.self) == 0)
+      try database.write { try $0.insert(Link(id: 32)) }
+      #expect(try database.count(Link.self) == 32)
     }
   }
 

@@ -174,6 +174,7 @@ import Testing
       ("a NOT b", .all([.word("a"), .not(.word("b"))])), ("a NOT", .word("a")),
       ("(a) [b]", .all([.phrase("a"), .phrase("b")])), ("C++", .word("C")),
       ("a - b", .all([.word("a"), .word("b")])), ("well-known", .phrase("well-known")),
+      ("-\"a b\"c", .all([.word("c"), .not(.phrase("a b"))])),
     ])
   func anyText(text: String, query: TextQuery) {
     #expect(TextQuery(anyText: text) == query)

@@ -154,6 +154,23 @@ import Testing
     #expect(sum.value == Decimal(string: "\(expected)e-7"))
   }
 
+  @Test("of decimals is rounded once to 38 digits, halves to the even one")
+  func rounding() {
+    let digits = "12345678901234567890123456789012345678"
+    for (first, second, expected) in [
+      (digits, "0.4", digits),
+      (digits, "0.5", digits),
+      (digits, "0.51", "12345678901234567890123456789012345679"),
+      ("12345678901234567890123456789012345677", "0.5", digits),
+      ("12345678901234567890123456789012345699", "0.6", "12345678901234567890123456789012345700"),
+      ("99999999999999999999999999999999999999", "0.5", "100000000000000000000000000000000000000"),
+    ] {
+      var sum = DecimalSum()
+      for text in [first, second] { sum.add(Decimal(string: text) ?? .nan) }
+      #expect(sum.value == Decimal(string: expected), "\(first) + \(second)")
+    }
+  }
+
   @Test("refuses damaged bytes")
   func damage() {
     var random = SeededGenerator(seed: 5)
