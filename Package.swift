@@ -69,7 +69,8 @@ let package = Package(
       dependencies: ["Cambium", "CambiumConformance", "Simulation", "CSQLite"],
       resources: [.copy("Fixtures")], swiftSettings: settings),
     .testTarget(
-      name: "CambiumToolTests", dependencies: ["CambiumTool"], resources: [.copy("Fixtures")],
+      name: "CambiumToolTests", dependencies: ["CambiumTool", "LMDB"],
+      resources: [.copy("Fixtures")],
       swiftSettings: settings),
   ]
 )

@@ -16,8 +16,11 @@ struct ColumnTypesTests {
       (["0", "-1", "42", "9223372036854775807", "-9223372036854775808"], ColumnType.integer),
       (["1", "", "NA"], .integer), (["\"1\"", "\"\""], .integer),
       (["007"], .text), (["+1"], .text), (["-"], .text), (["9223372036854775808"], .number),
-      (["1", "1.5", "-2e3"], .number), (["-0"], .number), (["0.1", "nan", "-inf"], .number),
+      (["1", "1.5", "-2e3"], .number), (["1", "-0"], .integer), (["0.1", "nan", "-inf"], .number),
       (["1."], .text), ([".5"], .text), (["0x10"], .text), (["1e"], .text), (["1,5"], .text),
+      (["0.12345678901234567890"] + Array(repeating: "0.5", count: 9), .number),
+      (["0.12345678901234567890"] + Array(repeating: "0.5", count: 8), .text),
+      (["123456789012345678901"] + Array(repeating: "0.5", count: 9), .text),
       (["1e999"], .text), (["1e-999"], .text), (["9007199254740993", "0.5"], .text),
       (["0.1000000000000000055511151231257827"], .text), (["0.12345678901234567890"], .text),
       (["10.357019999999999", "48.053808600000004"], .number), (["18446744073709551616"], .text),
@@ -39,7 +42,8 @@ struct ColumnTypesTests {
     "make values",
     arguments: [
       (["1", "", "NA"], [Value.integer(1), nil, nil]),
-      (["1", "2.5"], [1.0, 2.5]), (["-0", "1e3", "nan"], [-0.0, 1000.0, .double(.nan)]),
+      (["1", "2.5"], [1.0, 2.5]), (["1", "-0"], [1, 0]),
+      (["-0", "1e3", "nan"], [-0.0, 1000.0, .double(.nan)]),
       (["true", "FALSE"], [true, false]), (["\"1\"", "\"\""], [.integer(1), nil]),
       (["", "\"\"", "\"NA\"", "\"a\"\"b\"", " 1"], [nil, "", "NA", "a\"b", " 1"]),
       (["2013-01-01"], [.date(Date(timeIntervalSince1970: 1_356_998_400))]),
@@ -75,6 +79,15 @@ struct ColumnTypesTests {
     #expect(try types(["1", "x", "y"]).columns[0].obstacle == nil)
     #expect(try types(["x", "x"]).columns[0].obstacle == nil)
     #expect(try types(["1", "\"x\""]).columns[0].obstacle == nil)
+  }
+
+  @Test("tell how many decimals a number rounds, and where the first one is")
+  func rounded() throws {
+    let fields = Array(repeating: "1.5", count: 28) + ["1.00000000000000000001", "0.3", "-7e-3"]
+    let column = try types(fields + ["1.00000000000000000002"]).columns[0]
+    #expect(column.rounded == ColumnTypes.Rounded(count: 2, line: 30))
+    #expect(try types(["1.5"]).columns[0].rounded == nil)
+    #expect(try column(fields, declared: nil)[28] == 1.0)
   }
 
   @Test("refuse a file that was changed between the passes")

@@ -10,6 +10,7 @@ struct CommandTranscriptTests {
     "read-only": "mkdir x && unshare -rm sh -c 'mount --bind x x && mount -o remount,ro,bind x'",
     "busy": "flock . true",
     "full": "test -c /dev/full",
+    "unreadable": "[ $(id -u) != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups true",
   ]
 
   @Test("do and say what the transcript says", arguments: try Transcript.names())
@@ -26,6 +27,9 @@ struct CommandTranscriptTests {
 
   @Test("say that there is no room for the output", .enabled(if: canRun("full")))
   func full() throws { try Workplace.with { try Transcript.check("full", in: $0) } }
+
+  @Test("call a folder that may not be entered unreadable", .enabled(if: canRun("unreadable")))
+  func unreadable() throws { try Workplace.with { try Transcript.check("unreadable", in: $0) } }
 
   private static func canRun(_ name: String) -> Bool {
     guard let probe = demanding[name] else { return true }

@@ -1,4 +1,5 @@
 import Cambium
+import LMDB
 import Testing
 
 @testable import CambiumTool
@@ -23,6 +24,30 @@ import Testing
           usage: cambium info [OPTIONS] [DB]
 
         """)
+  }
+
+  @Test("is damage where LMDB has found damage, whoever met it")
+  func damage() {
+    let failure = Failure(StorageError(code: -30796, while: "reading"), database: "a.cambium")
+    #expect(failure.exit == .corrupt && failure.code == "corrupt")
+    #expect(failure.message?.contains("MDB_CORRUPTED") == true)
+  }
+
+  @Test("is bad input where a path is longer than one can be")
+  func longPaths() throws {
+    let key = String(repeating: "k", count: 481)
+    let name = String(repeating: "n", count: 256)
+    let path = String(repeating: "a/", count: 2048)
+    try Workplace.with { place in
+      for words in [
+        "get a.cambium p/\(key)", "put a.cambium \(key) 1", "import a.cambium r.csv --into \(key)",
+        "get \(name).cambium p", "put --create \(path)a.cambium p 1", "verify \(name)/a.cambium",
+        "import a.cambium \(name).csv --into r", "replay a.cambium --to \(name)",
+      ] {
+        let printed = try place.run("cambium put --create a.cambium x 1 -q; cambium \(words)")
+        #expect(printed.contains("too long") && printed.hasSuffix("[7]\n"), "\(printed)")
+      }
+    }
   }
 
   @Test(

@@ -54,9 +54,9 @@ struct FlightsOracleTests {
       try Data(("n,t\n" + good).utf8).write(to: URL(filePath: file))
       let first = try rows()
       for row in 1...130 {
-        try first.add([
-          (NodePath(keys: ["rows", .integer(Int64(row))]), ["n": .integer(Int64(row))])
-        ])
+        let path = NodePath(keys: ["rows", .integer(Int64(row))])
+        try first.add(
+          RowImport.Row(key: path, nodes: [(path, ["n": .integer(Int64(row))])]))
       }
       #expect(try database.read { try $0["rows"].childCount } == 100)
       let second = try rows()

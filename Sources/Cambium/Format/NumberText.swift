@@ -87,10 +87,9 @@ package struct NumberText: Equatable {
 }
 
 extension NumberText {
-  /// The number, if it is written as an integer that fits 64 bits; `-0` is not one, since the minus
-  /// would be lost.
+  /// The number, if it is written as an integer that fits 64 bits; `-0` is zero.
   package var integer: Int64? {
-    guard isWhole, !isCut, exponent == 0, !(isNegative && digits == 0) else { return nil }
+    guard isWhole, !isCut, exponent == 0 else { return nil }
     return isNegative ? Int64(exactly: -Int128(digits)) : Int64(exactly: digits)
   }
 

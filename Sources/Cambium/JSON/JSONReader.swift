@@ -17,9 +17,9 @@ package enum JSONEvent: Equatable {
 ///
 /// RFC 8259 leaves some choices open. They are made like this:
 /// - A document is one value. In lines (`.jsonl`), each line is one; empty lines are skipped.
-/// - A number without point and exponent is an integer, within 64 bits, or else an error. `-0` and
-///   all others are doubles; too large a number is an error, and so is one that is nearly but not
-///   0.
+/// - A number without point and exponent is an integer, within 64 bits, or else an error; `-0` is
+///   zero. All others are doubles; too large a number is an error, and so is one that is nearly but
+///   not 0.
 /// - A name twice in one object is an error. Names are compared by a hash of 64 bits: eight to
 ///   thirty bytes are kept for each member of the objects that are open.
 /// - A byte order mark is skipped. Nesting ends at 512, a text or line at 16 MiB.

@@ -10,12 +10,14 @@ enum Commands {
     ReplayCommand.command, RepairCommand.command, BackupCommand.command, RestoreCommand.command,
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
     ConsumersCommand.command,
-    PutCommand.command, PatchCommand.command, DeleteCommand.command, ApplyCommand.command,
+    PutCommand.command, PatchCommand.command, UpdateCommand.command, MoveCommand.command,
+    DeleteCommand.command, ApplyCommand.command,
     DeclareCommand.command, MigrateCommand.command, UndoCommand.command, RedoCommand.command,
     RevertCommand.command, TagCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 
-  /// Commands that other programs call and nobody types: neither help nor completions list them.
-  static let hidden: [Command] = [PathsCommand.command]
+  /// Commands that neither help nor completions list: one that other programs call and nobody
+  /// types, and one that shares its name with another, whose help has both.
+  static let hidden: [Command] = [PathsCommand.command, RestoreNodeCommand.command]
 }

@@ -54,7 +54,8 @@ extension Option {
 
   /// The author, the reason and the condition of a change: every command that changes has them.
   static let change: [Option] = [.actor, .reason, .ifSequence, .wait]
-  static let actor = Option("actor", "NAME", .text, "who makes the change, kept with it")
+  static let actor = Option(
+    "actor", "NAME", .text, "who makes the change, which is kept; else $CAMBIUM_ACTOR")
   static let reason = Option("reason", "TEXT", .text, "why, kept with the change")
   static let ifSequence = Option(
     "if-seq", "N", .number(0...Int.max), "only if transaction N is still the newest")

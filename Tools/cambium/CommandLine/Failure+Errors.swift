@@ -1,6 +1,7 @@
 // Converts errors of the engine and of inputs to messages for the user.
 
 import Cambium
+import FoundationEssentials
 
 extension Failure {
   /// The failure that an error thrown by a command amounts to.
@@ -11,6 +12,9 @@ extension Failure {
   init(_ error: any Error, database: String?) {
     switch error {
     case let failure as Failure: self = failure
+    case DatabaseError.noDatabase(let path) where Failure.unreadable(path) != nil,
+      DatabaseError.unsupported(let path, _) where Failure.unreadable(path) != nil:
+      self = Failure.unreadable(path) ?? .inputOutput("\(error)")
     case let error as DatabaseError:
       let hint = error.hint(NextCommand(database: database))
       self.init(error.exit, error.code, error.message, hint: hint)
@@ -20,8 +24,30 @@ extension Failure {
     case let error as ChildProcessError:
       self.init(.inputOutput, "child_process", "\(error)", hint: error.hint)
     case is CancellationError: self = .stopped()
-    default: self.init(.negative, "failed", "\(error)")
+    default:
+      if let error = DatabaseError(storage: error) {
+        self.init(error, database: database)
+      } else {
+        self.init(.negative, "failed", "\(error)")
+      }
     }
+  }
+
+  /// The failure where nothing is found at a path because a folder on the way may not be entered;
+  /// nil where all of them may be.
+  static func unreadable(_ path: String) -> Failure? {
+    let files = FileManager.default
+    var folder = path.hasPrefix("/") ? "/" : ""
+    for name in path.split(separator: "/").map(String.init) + ["log"] {
+      folder += (folder.isEmpty || folder == "/" ? "" : "/") + name
+      var isFolder = false
+      guard files.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else { return nil }
+      if files.isExecutableFile(atPath: folder) { continue }
+      return Failure(
+        .inputOutput, "unreadable", "\(folder) cannot be read: permission denied",
+        hint: "check who owns the folder, and its permissions")
+    }
+    return nil
   }
 }
 

@@ -132,6 +132,14 @@ struct Surroundings: Sendable {
       holdsDatabase: { FileManager.default.fileExists(atPath: $0 + "/log/data.mdb") })
   }
 
+  /// The value of an option that is not given.
+  func fallback(of option: Option) -> String? {
+    if option.name == Option.actor.name, let name = environment["CAMBIUM_ACTOR"], !name.isEmpty {
+      return name
+    }
+    return option.fallback
+  }
+
   /// The database where none is named.
   var defaultDatabase: String? {
     if let named = environment["CAMBIUM_DB"], !named.isEmpty { return named }
@@ -159,19 +167,44 @@ extension Kind {
   func read(_ text: String, _ label: String, _ here: Surroundings) throws(Failure) -> Argument {
     do {
       return Argument(text: text, reading: try reading(text, here))
+    } catch let failure as Failure {
+      throw failure
     } catch let error as GrammarError {
       throw Failure(unreadable: error, label)
     } catch let error as DatabaseError {
       let failure = Failure(error, database: nil)
+      // A path that is too long is written as it should be, and refused as a value would be.
+      if case .badKey(let key, _) = error, key.utf8.count > Key.textBytesMax {
+        throw Failure(
+          .refused, failure.code,
+          "\(label) is too long: “\(key.prefix(20))…” has "
+            + "\(key.utf8.count) bytes, and a key has at most \(Key.textBytesMax)")
+      }
       throw Failure.usage("\(label): \(failure.message ?? "")", hint: failure.hint)
     } catch {
       throw Failure.usage("\(label): \(error)")
     }
   }
 
+  /// Refuses a name that no file can have.
+  private static func checkLength(ofFile path: String) throws(Failure) {
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).max { $0.count < $1.count }
+    for (word, count, most) in [
+      ("a name in it", name?.count ?? 0, 255), ("it", path.utf8.count, 4095),
+    ] where count > most {
+      throw Failure(
+        .refused, "path_too_long",
+        "the path \(path.prefix(40))… is too long: \(word) has \(count) bytes; \(most) is the limit"
+      )
+    }
+  }
+
   private func reading(_ text: String, _ here: Surroundings) throws -> Argument.Reading {
     switch self {
-    case .text, .file, .database, .subject: return .text
+    case .file, .database:
+      try Kind.checkLength(ofFile: text)
+      return .text
+    case .text, .subject: return .text
     case .path: return .path(try Surroundings.path(text, from: here.base))
     case .moment: return .moment(try PointInTime(text, now: here.now, zone: here.zone))
     case .range: return .range(try MomentRange(text, now: here.now, zone: here.zone))

@@ -23,6 +23,7 @@ struct Parser: Sendable {
       return try invocation(command, words)
     } catch {
       var failure = error
+      if failure.exit != .usage { throw failure }
       failure.usage = command.usage
       failure.hint = failure.hint ?? "`cambium \(command.name) -h` lists its options"
       throw failure
@@ -53,10 +54,10 @@ extension Parser {
     if position < arguments.count {
       var rest = arguments
       let name = rest.remove(at: position)
-      return (try named(name), rest)
+      return (try named(name, rest), rest)
     }
-    if arguments.contains("--version") { return (try named("version"), []) }
-    return (try named("help"), arguments.filter { !["-h", "--help"].contains($0) })
+    if arguments.contains("--version") { return (try named("version", []), []) }
+    return (try named("help", []), arguments.filter { !["-h", "--help"].contains($0) })
   }
 
   private func takesNextWord(_ word: String) -> Bool {
@@ -65,8 +66,15 @@ extension Parser {
     }
   }
 
-  private func named(_ name: String) throws(Failure) -> Command {
-    if let command = commands.first(where: { $0.name == name }) { return command }
+  /// The command of a name; of two, the second only where the words have all that it requires.
+  private func named(_ name: String, _ words: [String]) throws(Failure) -> Command {
+    let found = commands.filter { $0.name == name }
+    let second = found.dropFirst().first { command in
+      command.options.filter(\.isRequired).allSatisfy { option in
+        words.contains { $0 == "--" + option.name || $0.hasPrefix("--\(option.name)=") }
+      }
+    }
+    if let command = second ?? found.first { return command }
     throw unknown(name)
   }
 
@@ -103,7 +111,7 @@ extension Parser {
         try assign(words.operands.filter(Match.isMatch)[...], to: [filter]), uniquingKeysWith: +)
     }
     for option in command.options {
-      let texts = words.values[option.name] ?? option.fallback.map { [$0] } ?? []
+      let texts = words.values[option.name] ?? here.fallback(of: option).map { [$0] } ?? []
       if texts.isEmpty && option.isRequired {
         throw Failure.usage("\(option.synopsis) is missing")
       }
@@ -129,7 +137,7 @@ extension Parser {
       let isNamed =
         operands.count > capacity || here.looksLikeDatabase(first)
         || operands.count > required && here.defaultDatabase == nil
-      if isNamed { return operands.removeFirst() }
+      if isNamed { return try Kind.database.read(operands.removeFirst(), "DB", here).text }
     }
     if let database = here.defaultDatabase { return database }
     throw Failure.usage(

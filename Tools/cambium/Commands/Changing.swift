@@ -8,11 +8,90 @@ enum Changing {
     _ call: Call, creating: Bool = false,
     _ body: (borrowing Database.Transaction) throws -> Void
   ) throws {
-    let database = try OpenDatabase.forWriting(call, creating: creating)
+    try run(call, OpenDatabase.forWriting(call, creating: creating), body)
+  }
+
+  /// As above, for a database that is open.
+  static func run(
+    _ call: Call, _ database: Database,
+    _ body: (borrowing Database.Transaction) throws -> Void
+  ) throws {
     let sequence = try write(call, database, body)
     call.rules.note(changesOf: sequence, in: database)
     if call.output.isQuiet { return }
     try call.output.report(["sequence": sequence]) { try call.output.line("tx \(sequence)") }
+  }
+
+  // MARK: Records that a condition finds
+
+  /// The database of a command that has `--dry-run`, with which it only reads.
+  static func database(_ call: Call) throws -> Database {
+    try call.has(.dryRun) ? OpenDatabase.forReading(call) : OpenDatabase.forWriting(call)
+  }
+
+  /// Makes a change to each record that a query finds, all in one transaction, or says with
+  /// `--dry-run` how many they are. Ends with 1 where there are none.
+  ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - database: As ``database(_:)`` opens it.
+  ///   - query: The query, as text.
+  ///   - verb: The change in words, as in “deleted”.
+  ///   - body: Changes the record at a path.
+  /// - Throws: ``Failure``, ``DatabaseError``, ``QueryError``.
+  static func records(
+    _ call: Call, _ database: Database, _ query: String, _ verb: String,
+    _ body: (borrowing Database.Transaction, NodePath) throws -> Void
+  ) throws {
+    if call.has(.dryRun) {
+      let found = try database.snapshot().query(query)
+      return try tell(call, try paths(found).count, "would be \(verb)", nil)
+    }
+    var count = 0
+    let sequence = try write(call, database) { tx in
+      let paths = try paths(try tx.query(query))
+      if paths.isEmpty { throw Failure.silent(.negative) }
+      for path in paths { try body(tx, path) }
+      count = paths.count
+    }
+    call.rules.note(changesOf: sequence, in: database)
+    try tell(call, count, verb, sequence)
+  }
+
+  /// Runs a body that reads a query, and says where that is wrong.
+  static func answering(_ body: () throws -> Void) throws {
+    do { try body() } catch let error as QueryError { throw Failure(error, help: "query") }
+  }
+
+  private static func paths(_ query: DynamicQuery) throws -> [NodePath] {
+    guard query.isOfRecords else {
+      throw Failure.usage("records are changed whole", hint: "leave out select, group by and |")
+    }
+    var paths: [NodePath] = []
+    try query.forEach { paths.append($0.path) }
+    return paths
+  }
+
+  private static func tell(
+    _ call: Call, _ count: Int, _ verb: String, _ sequence: SequenceNumber?
+  ) throws {
+    if count == 0 { throw Failure.silent(.negative) }
+    if call.output.isQuiet { return }
+    try call.output.report(["sequence": sequence, "records": count]) {
+      let words = "\(Quantity.count(count, "record")) \(verb)"
+      try call.output.line(sequence.map { "tx \($0)  \(words)" } ?? words)
+    }
+  }
+
+  /// The query that a collection and the words after it make; nil where there are no such words.
+  /// They may be one word of the shell or several.
+  static func clauses(_ collection: Operand, _ rest: Operand, _ call: Call) throws -> String? {
+    let words = ([call.value(collection).text] + call.all(rest).map(\.text)).joined(separator: " ")
+    let parts = words.split(separator: " ", maxSplits: 1)
+    let isClause = parts.count == 2 && ["where ", "set "].contains { parts[1].hasPrefix($0) }
+    guard isClause || !call.all(rest).isEmpty else { return nil }
+    let path = try Surroundings.path(String(parts[0]), from: Surroundings.current().base)
+    return "\(path.isRoot ? "/" : path.description) \(parts[1])"
   }
 
   private static func write(

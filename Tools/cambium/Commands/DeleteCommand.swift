@@ -1,26 +1,64 @@
 import Cambium
 
-/// `cambium delete`: removes a node and what is below it.
+/// `cambium delete`: removes a node and what is below it, or the records that pass a condition.
 enum DeleteCommand {
+  static let condition = Operand(
+    "where CONDITION", .text, "only the records below PATH that pass; see cambium help query",
+    isOptional: true, repeats: true)
+
   static let command = Command(
     name: "delete", group: .change,
-    summary: "removes a node and all below it",
+    summary: "removes a node and all below it, or records by a condition",
     discussion: """
-      The past stays: `cambium get --at` still finds what was there. Exits with 3 where there is
-      nothing to remove.
+      The past stays: `cambium get --at` still finds what was there, and `cambium restore
+      --removed-at` brings it back. Exits with 3 where there is nothing to remove.
+
+      With a condition, as `cambium query` has them, PATH is a collection, and its records that pass
+      are removed in one transaction. Exits with 1 where none does.
       """,
-    operands: [.database, .path],
-    options: Option.change + [.quiet] + Option.output(.short, .json) + [.color],
+    operands: [.database, .path, condition],
+    options: [.dryRun] + Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      "cambium delete team.cambium users/ada --reason 'left the team'": "with the reason"
+      "cambium delete team.cambium users/ada --reason 'left the team'": "with the reason",
+      "cambium delete air.cambium flights where 'delay is null and year < 2014' --dry-run":
+        "how many would that be?",
     ],
     run: run)
 
   static func run(_ call: Call) throws {
     let path = call.value(.path).path
-    try Changing.run(call) { tx in
+    let database = try Changing.database(call)
+    if let query = try Changing.clauses(.path, condition, call), try !isNode(path, database, call) {
+      return try Changing.answering {
+        try Changing.records(call, database, query, "deleted") { tx, path in try tx.remove(path) }
+      }
+    }
+    if call.has(.dryRun) { return try preview(path, try database.snapshot(), call) }
+    try Changing.run(call, database) { tx in
       if try tx.remove(path) { return }
       throw try MissingNode.failure(path, below: tx[.root], call.database)
+    }
+  }
+
+  /// True if the path alone is what is to be removed: its key has spaces.
+  private static func isNode(
+    _ path: NodePath, _ database: Database, _ call: Call
+  ) throws -> Bool {
+    guard call.all(condition).isEmpty else { return false }
+    return try database.snapshot()[path].exists
+  }
+
+  private static func preview(_ path: NodePath, _ snapshot: Snapshot, _ call: Call) throws {
+    let node = snapshot[path]
+    if try !node.exists, try node.value == nil {
+      throw try MissingNode.failure(path, below: snapshot.root, call.database)
+    }
+    var count: UInt64 = 0
+    var nodes = try node.descendants()
+    while try nodes.next() != nil { count += 1 }
+    try call.output.report(["path": path.description, "nodes": count]) {
+      let rest = count > 1 ? ", \(Quantity.count(count)) nodes" : ""
+      try call.output.line("\(Terminal.escaped(path.description)) would be removed\(rest)")
     }
   }
 }

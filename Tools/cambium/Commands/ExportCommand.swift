@@ -6,7 +6,8 @@ enum ExportCommand {
 
   static let null = Option("null", "TEXT", .text, "what CSV has for an absent value")
   static let columns = Option(
-    "columns", "COLUMN[,COLUMN…]", .text, "the CSV columns and their order; else all, by name")
+    "columns", "COLUMN[,COLUMN…]", .text,
+    "the CSV columns and their order; else the key and all, by name")
 
   static let model = Option(
     flag: "model", "write PATH's records as `import --model` reads them, one object a line")
@@ -32,6 +33,7 @@ enum ExportCommand {
         {"born": "1815-12-10T00:00:00Z", "id": "ada", "name": "Ada"}
 
       CSV is for a collection: PATH is a node whose children are records, and each becomes a row.
+      Its key is the first column, id; where records have a property id, the key's column is _id.
       A spreadsheet runs a text such as =HYPERLINK(…) as a formula; --safe puts a ' before it.
       Either is streamed, so that a database of any size can be exported, and all of it is from
       one moment.
@@ -130,7 +132,7 @@ enum ExportCommand {
   private static func exportCSV(_ node: Node, _ call: Call, _ bar: ProgressBar) throws {
     var survey = CSVSurvey()
     var count = 0
-    try forEachRecord(of: node, bar, "columns") { record in
+    try forEachRecord(of: node, bar, "columns") { _, record in
       survey.note(record)
       count += 1
     }
@@ -140,18 +142,28 @@ enum ExportCommand {
         .usage, "no_records", "\(name) has no children that are records, so there are no rows",
         hint: "name a collection of records; -o json writes any node")
     }
+    let key = keyColumn(besides: survey.columns)
     let writer = CSVWriter(
-      columns: try chosen(call[columns]?.text, from: survey.columns),
+      columns: try chosen(call[columns]?.text, from: [CSVColumn(name: key)] + survey.columns),
       absent: try ImportCommand.absentMark(call[null]?.text),
       isSafe: call.has(.safe))
     var bytes: [UInt8] = []
     writer.appendHeader(to: &bytes)
     try call.output.write(form: bytes)
-    try forEachRecord(of: node, bar, "export") { record in
+    try forEachRecord(of: node, bar, "export") { path, record in
       bytes.removeAll(keepingCapacity: true)
-      writer.append(record, to: &bytes)
+      var row = record
+      row[key] = .string(path.last?.description ?? "")
+      writer.append(row, to: &bytes)
       try call.output.write(form: bytes)
     }
+  }
+
+  /// The name of the column with the key, which no property has.
+  private static func keyColumn(besides columns: [CSVColumn]) -> String {
+    var name = "id"
+    while columns.contains(where: { $0.name == name }) { name = "_" + name }
+    return name
   }
 
   private static func chosen(_ list: String?, from columns: [CSVColumn]) throws -> [CSVColumn] {
@@ -169,14 +181,14 @@ enum ExportCommand {
   }
 
   private static func forEachRecord(
-    of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (ValueMap) throws -> Void
+    of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (NodePath, ValueMap) throws -> Void
   ) throws {
     var count: UInt64 = 0
     try node.children.forEach { child in
       count += 1
       if count % 4096 == 0, !bar.update(phase, count) { throw Failure.stopped() }
       switch try child.value {
-      case .map(let record)?: try body(record)
+      case .map(let record)?: try body(child.path, record)
       case nil: break
       default:
         throw Failure(

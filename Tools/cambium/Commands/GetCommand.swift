@@ -10,7 +10,7 @@ enum GetCommand {
       A record is printed as names and values, anything else as it is: text, and the bytes of data
       and blobs, can be sent to a file. A property of a record has a path too: users/ada/name.
       JSON is the value itself and tells all types apart; tables have a row for each property. Exits
-      with 3 where there is nothing.
+      with 3 where there is nothing, and with 1 where a node has children and no value of its own.
       """,
     operands: [.database, .path],
     options: [.at] + Option.list + [.wait, .color],
@@ -24,9 +24,7 @@ enum GetCommand {
     let snapshot = try OpenDatabase.snapshot(call)
     let node = snapshot[call.value(.path).path]
     try MissingNode.check(node, snapshot, call)
-    guard let value = try node.value else {
-      return try tellChildren(of: node, call.output)
-    }
+    guard let value = try node.value else { throw try noValue(node) }
     if call.format != .short { return try list(value, call) }
     switch value {
     case .map(let record): try call.output.table(entries(record))
@@ -51,17 +49,14 @@ enum GetCommand {
     try writer.finish()
   }
 
-  /// A node without a value of its own has nothing to print, so it says what it has.
-  private static func tellChildren(of node: Node, _ output: Output) throws {
+  /// A node without a value of its own has nothing to print, in any form.
+  private static func noValue(_ node: Node) throws -> Failure {
     let count = try node.childCount
-    let name = node.path.isRoot ? "the root" : Terminal.escaped(node.path.description)
-    let text =
-      "\(name) has no value of its own, and \(Quantity.count(count)) "
-      + (count == 1 ? "child" : "children")
-    if output.format != .short {
-      throw Failure(.negative, "no_value", text, hint: "`cambium export` writes what is below it")
-    }
-    try output.line(text)
+    return Failure(
+      .negative, "no_value",
+      "\(node.path.isRoot ? "the root" : node.path.description) has no value of its own, and "
+        + "\(Quantity.count(count)) \(count == 1 ? "child" : "children")",
+      hint: "`cambium tree` shows what is below it, and `cambium export` writes it")
   }
 
   private static func entries(_ record: ValueMap) -> Entries {

@@ -4,7 +4,7 @@ import Foundation
 /// `cambium import`: files and git histories become transactions.
 enum ImportCommand {
   static let file = Operand(
-    "FILE", .file, "a .csv, .jsonl or .json file, or - for standard input", isOptional: true)
+    "FILE", .file, "a .csv, .tsv, .jsonl or .json file, or - for standard input", isOptional: true)
   static let into = Option(
     "into", "PATH", .path, "the node that gets what is imported", isRequired: true)
   static let key = Option(
@@ -13,14 +13,20 @@ enum ImportCommand {
   static let batch = Option(
     "batch", "N", .number(1...1_000_000), "how many rows make a transaction", fallback: "1000")
   static let format = Option(
-    "format", "FORMAT", .choice(["csv", "jsonl", "json"]),
+    "format", "FORMAT", .choice(["csv", "tsv", "jsonl", "json"]),
     "what the input is, where its name does not tell")
+  static let onDuplicate = Option(
+    "on-duplicate", "ROW", .choice(DuplicateKeys.Treatment.names),
+    "which row of a key counts; skip leaves it out also if the database has it")
+  static let delimiter = Option(
+    "delimiter", "CHARACTER", .text, "what is between the fields of CSV, such as ; or tab")
   static let text = Option("text", "COLUMN", .text, "keep a column as text", repeats: true)
   static let null = Option(
     "null", "TEXT", .text, "a CSV field with this text, such as NA, is absent, as an empty one is")
+  static let children = Option(
+    flag: "children", "let the members of a JSON row become children instead of a record")
   static let records = Option(
-    flag: "records", "let a JSON object that holds only scalars become a record instead of children"
-  )
+    flag: "records", "where members become children, let an object of only scalars be a record")
   static let model = Option(
     flag: "model", "read each value as what the collection at --into is declared to hold")
   static let keyCase = Option(
@@ -47,9 +53,17 @@ enum ImportCommand {
       nothing. An import that was interrupted continues after its last complete batch when it is
       run again with the same arguments.
 
-      CSV is that of RFC 4180 with a header. The type of a column is inferred from all its values:
-      integer, number, boolean, ISO date, else text. An empty field is absent, not empty text. Bad
-      input ends the import with its line and column; the batches before it are kept.
+      CSV is that of RFC 4180 with a header; TSV has tabs instead of commas. The type of a column is
+      inferred from all its values: integer, number, boolean, ISO date, else text. A column of
+      numbers stays one if a few of them have more digits than a number keeps, and that is said. An
+      empty field is absent, not empty text. Bad input ends the import with its line and column; the
+      batches before it are kept.
+
+      A JSON object in each line, or in an array, becomes a record, whatever it holds. A document
+      that is one object becomes children instead, and so does each row with --children.
+
+      With --key, two rows of one key are an error that names both, unless --on-duplicate says which
+      one counts. A key that the database has already is none: the row takes its place.
 
       With --model, --into is a collection that an app has declared. Its declaration says what each
       value is, and what is read as anything else ends the import; so does what a rule of the
@@ -59,12 +73,13 @@ enum ImportCommand {
 
       With --git, the first-parent history becomes one transaction per commit, oldest first, with
       the metadata commit, author, email, date and subject. A file is a node with the properties
-      mode, blob and size, and with --contents its contents.
+      mode, blob and size, and with --contents its contents. Without, a clone made with
+      --filter=blob:none will do; it tells no sizes.
       """,
     operands: [.database, file],
     options: [
-      into, key, batch, format, text, null, records, model, keyCase, dates, ignoreUnknown, git,
-      revision, contents, skipInvalid,
+      into, key, onDuplicate, batch, format, delimiter, text, null, children, records, model,
+      keyCase, dates, ignoreUnknown, git, revision, contents, skipInvalid, .actor, .reason,
       .wait, .progress, .quiet, .color,
     ] + Option.output(.short, .json),
     examples: [
@@ -74,6 +89,8 @@ enum ImportCommand {
         "a table whose rows have names",
       "cambium import air.cambium late.jsonl --into flights --model --key-case snake":
         "records of a declared collection",
+      "cambium import air.cambium planes.txt --format csv --delimiter ';' --into planes":
+        "another delimiter",
       "zcat log.jsonl.gz | cambium import air.cambium - --format jsonl --into log":
         "standard input",
       "cambium import src.cambium --git . --into repo --contents": "a git repository's history",
@@ -116,6 +133,9 @@ enum ImportCommand {
       System.note("left out \(count) of paths that are not UTF-8")
     }
     if call.isQuiet { return }
+    if !report.hasSizes {
+      System.note("the repository is a partial clone, so the sizes of files are left out")
+    }
     let rate = Quantity.rate(report.commits, since: start)
     if call.output.format == .json {
       let (commits, changes) = (report.commits, report.changes)
@@ -138,21 +158,24 @@ enum ImportCommand {
     let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
     let size = source.size
     let mark = try absentMark(call[null]?.text)
+    let separator = try separator(call, form)
     let isNew = !FileManager.default.fileExists(atPath: call.database)
     if isNew { try OpenDatabase.checkFolder(of: call.database) }
     let rows = try RowImport(
       OpenDatabase.forWriting(call, creating: true), isNew: isNew,
       into: call.value(into).path, batch: call.value(batch).number,
       identity: identity(call, name, form, size),
-      metadata: ["import": name == "-" ? "standard input" : name], call.rules)
+      metadata: Changing.metadata(call).merging(
+        ["import": name == "-" ? "standard input" : name], uniquingKeysWith: { own, _ in own }),
+      duplicates: DuplicateKeys(treatment(call)), call.rules)
     defer { try? rows.close() }
     let start = ContinuousClock.now
     var notes: [String] = []
     do {
       if let collection {
-        try run(form, source, collection, mark, rows, call, bar)
+        try run(form, source, collection, mark, separator, rows, call, bar)
       } else {
-        notes = try run(form, source, mark, rows, call, bar)
+        notes = try run(form, source, mark, separator, rows, call, bar)
       }
     } catch {
       bar.finish()
@@ -165,14 +188,16 @@ enum ImportCommand {
   }
 
   private static func run(
-    _ form: String, _ source: consuming ByteSource, _ mark: AbsentMark, _ rows: RowImport,
-    _ call: Call, _ bar: ProgressBar
+    _ form: String, _ source: consuming ByteSource, _ mark: AbsentMark, _ separator: UInt8,
+    _ rows: RowImport, _ call: Call, _ bar: ProgressBar
   ) throws -> [String] {
     let rowKey = RowKey(call[key]?.text)
-    let json = JSONImport(key: rowKey, makesRecords: call.has(records))
+    let json = JSONImport(
+      key: rowKey, makesRecords: call.has(records), makesChildren: call.has(children))
     switch form {
-    case "csv":
-      let csv = CSVImport(key: rowKey, text: call.all(text).map(\.text), absent: mark)
+    case "csv", "tsv":
+      let csv = CSVImport(
+        key: rowKey, text: call.all(text).map(\.text), absent: mark, delimiter: separator)
       return try csv.run(source, rows, bar)
     case "jsonl": try json.runLines(source, rows, bar)
     default: try json.runDocument(source, rows, bar)
@@ -184,17 +209,19 @@ enum ImportCommand {
 
   private static func run(
     _ form: String, _ source: consuming ByteSource, _ collection: CollectionInterchange,
-    _ mark: AbsentMark, _ rows: RowImport, _ call: Call, _ bar: ProgressBar
+    _ mark: AbsentMark, _ separator: UInt8, _ rows: RowImport, _ call: Call, _ bar: ProgressBar
   ) throws {
+    let isTable = form == "csv" || form == "tsv"
     let profile = profile(call) {
       $0.unknownNames = call.has(ignoreUnknown) ? .ignored : .refused
       // In CSV everything is text.
-      if form == "csv" { ($0.isLenient, $0.nesting) = (true, .dottedNames) }
+      if isTable { ($0.isLenient, $0.nesting) = (true, .dottedNames) }
     }
     try checkNames(of: collection, profile)
-    let job = ModelImport(collection, key: RowKey(call[key]?.text), profile, absent: mark)
+    let job = ModelImport(
+      collection, key: RowKey(call[key]?.text), profile, absent: mark, delimiter: separator)
     switch form {
-    case "csv": try job.runCSV(source, rows, bar)
+    case "csv", "tsv": try job.runCSV(source, rows, bar)
     case "jsonl": try job.runJSON(source, .lines, rows, bar)
     default: try job.runJSON(source, .document, rows, bar)
     }
@@ -245,72 +272,6 @@ enum ImportCommand {
         + "is needed")
   }
 
-  /// Refuses an option that would be ignored, before anything is done.
-  private static func checkOptions(_ call: Call, isGit: Bool) throws {
-    if isGit {
-      try refuse(
-        [key, format, text, null, records, model, keyCase, dates, ignoreUnknown], call,
-        "files, not for --git")
-    } else {
-      try refuse([contents, skipInvalid], call, "--git")
-    }
-  }
-
-  private static func checkOptions(_ call: Call, _ form: String) throws {
-    if call.has(model) {
-      try refuse([text, records], call, "imports without --model")
-    } else {
-      try refuse([keyCase, dates, ignoreUnknown], call, "imports with --model")
-    }
-    if form == "csv" {
-      try refuse([records], call, "JSON")
-    } else {
-      try refuse([text, null], call, "CSV")
-    }
-  }
-
-  private static func refuse(_ options: [Option], _ call: Call, _ use: String) throws {
-    for option in options where call.has(option) {
-      throw Failure.usage("--\(option.name) is for \(use)", hint: "leave it out")
-    }
-  }
-
-  /// `csv`, `jsonl` or `json`, from the option or the file's name.
-  private static func inputForm(_ call: Call, _ name: String) throws -> String {
-    if let form = call[format]?.text { return form }
-    for form in ["csv", "jsonl", "json"] where name.lowercased().hasSuffix("." + form) {
-      return form
-    }
-    if (try? FileManager.default.contentsOfDirectory(atPath: name)) != nil {
-      throw Failure.usage(
-        "\(name) is a folder; what is imported is a file",
-        hint: "name the database first, and then the FILE")
-    }
-    throw Failure.usage(
-      "\(name == "-" ? "standard input" : name) does not say what it holds",
-      hint: "add --format csv, --format jsonl or --format json")
-  }
-
-  /// The mark that `--null` gives for an absent field.
-  static func absentMark(_ text: String?) throws -> AbsentMark {
-    guard let text else { return .none }
-    if let mark = AbsentMark(text) { return mark }
-    throw Failure.usage(
-      "--null cannot be \(JSONText.quoted(text))",
-      hint: "choose a text without commas, quotes and line ends, such as NA")
-  }
-
-  /// Two imports with the same words are the same one: the second continues the first.
-  private static func identity(
-    _ call: Call, _ name: String, _ form: String, _ size: UInt64
-  ) -> [String] {
-    let path = name == "-" ? "-" : URL(filePath: name).standardizedFileURL.path
-    func given(_ options: Option...) -> [String] { options.map { call[$0]?.text ?? "" } }
-    return [path, String(size), form, call.value(into).text] + given(key, batch, null)
-      + call.all(text).map(\.text) + [call.has(records) ? "records" : ""]
-      + (call.has(model) ? ["model"] + given(keyCase, dates) : [])
-  }
-
   /// The failure, with what is kept in spite of it.
   private static func kept(_ error: any Error, _ rows: RowImport, _ call: Call) -> Failure {
     var failure = Failure(error, database: call.database)
@@ -345,10 +306,11 @@ enum ImportCommand {
   private static func report(
     _ rows: RowImport, _ start: ContinuousClock.Instant, _ output: Output
   ) throws {
-    let new = rows.committed - rows.resumed
+    let new = rows.committed - rows.resumed - rows.leftOut
     if output.format == .json {
       return try output.line(
-        "{\"rows\":\(new),\"transactions\":\(rows.transactions),\"resumed\":\(rows.resumed)}")
+        "{\"rows\":\(new),\"transactions\":\(rows.transactions),\"resumed\":\(rows.resumed)"
+          + (rows.leftOut > 0 ? ",\"left_out\":\(rows.leftOut)}" : "}"))
     }
     if rows.resumed > 0 {
       try output.line("continued after \(Quantity.count(rows.resumed, "row"))")
@@ -357,5 +319,9 @@ enum ImportCommand {
     try output.line(
       "imported \(Quantity.count(new, "row")) in "
         + "\(Quantity.count(rows.transactions, "transaction")), \(rate) rows/s")
+    if rows.leftOut > 0 {
+      let count = Quantity.count(rows.leftOut, "row")
+      try output.line("left out \(count) whose key was there")
+    }
   }
 }

@@ -19,7 +19,7 @@ enum QueryCommand {
             where CONDITION
             select PROPERTY, PROPERTY … [distinct]
             section by PROPERTY                                      (sorts by it first)
-            sort PROPERTY, -PROPERTY …                               (- for large values first)
+            sort PROPERTY, -PROPERTY …         (- or desc behind it for large values first)
             limit N  offset N  after "CURSOR"
             | group by PROPERTY … select count, sum(P), avg(P), min(P), max(P) [having CONDITION]
             | count                                                  (or exists, or ids)
@@ -28,12 +28,13 @@ enum QueryCommand {
 
           P = V   P != V   P < V   P <= V   P > V   P >= V      V may be another property
           P is null   P in (V, V)   P between V and V   P like "John%"   P has V
+          P like "100!%" escape "!"            (after the escape, % and _ are themselves)
           P prefix "T"   P suffix "T"   P contains "T" [ignoring case [and diacritics]]
           P matches /EXPRESSION/   P any (CONDITION)   COLLECTION by P any (CONDITION)
 
-      Values are 12, 1.5, "text", true, date("2013-01-31T17:00:00Z"), uuid("…"), [1, 2]. A property
-      may lie behind references: origin.name. count(P), lowercased(P), year(P), month(P), day(P) and
-      hour(P) are functions. Exits with 1 where nothing is found.
+      Values are 12, 1.5, "text" or 'text', true, date("2013-01-31T17:00:00Z"), uuid("…"), [1, 2]. A
+      property may lie behind references: origin.name. count(P), lowercased(P), year(P), month(P),
+      day(P) and hour(P) are functions. Exits with 1 where nothing is found.
       """,
     operands: [.database, text],
     options: [.at, explain] + Option.reading,

@@ -16,13 +16,21 @@ enum RestoreCommand {
 
       Where the backup is damaged, --at can still name a moment before the damage.
       `cambium verify BACKUP` says which moments there are.
+
+      With --removed-at it needs no backup: a node of a database that transaction REV removed comes
+      back with all below it, as a new transaction. `cambium log DB PATH` says which one that was.
+
+        cambium restore [OPTIONS] --removed-at REV [DB] PATH
       """,
     operands: [backup, target],
-    options: [at, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    options: [at, RestoreNodeCommand.offered, .progress, .quiet] + Option.output(.short, .json) + [
+      .color
+    ],
     examples: [
       "cambium restore /mnt/b/shop.backup shop.cambium": "after the disk was lost",
       "cambium restore /mnt/b/shop.backup rescue.cambium --at '2026-11-20 13:58:40'":
         "as it was before the mistake",
+      "cambium restore shop.cambium orders/17 --removed-at HEAD": "what was just deleted",
     ],
     stopsSafely: true, run: run)
 
@@ -90,6 +98,7 @@ enum RestoreCommand {
       throw Failure.corrupt(
         reason, hint: "\(verify) says what is damaged; --at restores a moment before the damage")
     } catch DatabaseError.noDatabase {
+      if let failure = Failure.unreadable(source) { throw failure }
       throw Failure(.missing, "no_backup", "no backup at \(source)", hint: "check the path")
     } catch DatabaseError.unsupported(_, let reason) {
       throw Failure(

@@ -18,7 +18,8 @@ enum SchemaCommand {
     discussion: """
       Of a collection that is declared, at PATH or below it, it shows the declaration: what holds
       for each property, indexes, views, which rules only the app checks, and which migrations the
-      records have behind them.
+      records have behind them; and besides, which properties its records have that are not
+      declared.
 
       Where nothing is declared, records have whatever properties were set. This looks at
       the children of the root, or of PATH, as collections, and tells which properties the records
@@ -27,10 +28,10 @@ enum SchemaCommand {
       may be missing; it says so, and --all looks at everything. Forms for programs tell of every
       collection what was seen.
 
-      Of the catalog, which has the names of all properties that were ever set, it tells what was
-      not seen. --swift prints the models that are declared, and structs to start from for what is
-      not, in which what is not in all records is optional. Exits with 1 where there are no nodes to
-      look at.
+      Where it did not look at everything, it tells which names the catalog has besides, which has
+      those of all properties that were ever set. --swift prints the models that are declared, and
+      structs to start from for what is not, in which what is not in all records is optional. Exits
+      with 1 where there are no nodes to look at.
       """,
     operands: [.database, path],
     options: [sample, all, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
@@ -55,8 +56,12 @@ enum SchemaCommand {
     let isForPeople = call.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }
+    var tick = Tick(bar: bar)
+    let seen = try declared.map { path, _ in
+      try CollectionSurvey(snapshot[path], sample: sampleSize(call)) { tick.next() }
+    }
     let surveys =
-      isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), call, bar)
+      isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), call, &tick)
     bar.finish()
     if surveys.isEmpty && declared.isEmpty {
       if call.format == .short { System.note("there are no nodes below") }
@@ -64,38 +69,56 @@ enum SchemaCommand {
     }
     if call.has(swift) {
       let all = try snapshot.collections
-      return try call.output.write(SwiftDeclarations.text(surveys, declared, others: all))
+      let whole = zip(declared, seen).map { collection, survey in
+        var definition = collection.definition
+        definition.properties += survey.undeclared(in: definition).map(\.definition)
+        return (path: collection.path, definition: definition)
+      }
+      return try call.output.write(SwiftDeclarations.text(surveys, whole, others: all))
     }
     if call.format != .short {
       for survey in surveys { try tell(survey, list) }
       try list.finish()
-      return try hintAtRest(node, call)
+      try hintAtRest(node, call)
+      return
     }
-    for (path, definition) in declared {
-      let count = try snapshot[path].childCount
-      let text = DeclarationText(path: path, definition: definition, count: count)
+    for ((path, definition), survey) in zip(declared, seen) {
+      let text = DeclarationText(
+        path: path, definition: definition, count: survey.count, survey: survey)
       for line in text.lines { try call.output.line(line) }
     }
     for survey in surveys { try tell(survey, call.output) }
     if isDeclared { return }
     let known = declared.flatMap { $0.definition.properties.map(\.name) }
-    try tellRest(surveys, besides: known, node, snapshot, call)
+    try tellRest(surveys + seen, besides: known, node, snapshot, call)
+  }
+
+  /// Counts what was looked at, for the bar.
+  private struct Tick {
+    let bar: ProgressBar
+    private var count: UInt64 = 0
+
+    init(bar: ProgressBar) { self.bar = bar }
+
+    /// Counts one more; false after Ctrl-C.
+    mutating func next() -> Bool {
+      count += 1
+      return count % 1024 != 0 || bar.update("schema", count)
+    }
+  }
+
+  /// The number of children of a collection that are looked at; nil for all.
+  private static func sampleSize(_ call: Call) -> Int? {
+    call.has(all) ? nil : call.value(sample).number
   }
 
   private static func surveys(
-    of node: Node, except declared: Set<NodePath>, _ call: Call, _ bar: ProgressBar
+    of node: Node, except declared: Set<NodePath>, _ call: Call, _ tick: inout Tick
   ) throws -> [CollectionSurvey] {
-    let isWhole = call.has(all)
-    let size = isWhole ? nil : call.value(sample).number
     var surveys: [CollectionSurvey] = []
-    var count: UInt64 = 0
-    try node.children.limit(isWhole ? .max : collectionsMax).forEach { child in
+    try node.children.limit(call.has(all) ? .max : collectionsMax).forEach { child in
       if declared.contains(child.path) { return }
-      surveys.append(
-        try CollectionSurvey(child, sample: size) {
-          count += 1
-          return count % 1024 != 0 || bar.update("schema", count)
-        })
+      surveys.append(try CollectionSurvey(child, sample: sampleSize(call)) { tick.next() })
     }
     return surveys
   }
@@ -137,9 +160,12 @@ enum SchemaCommand {
     _ surveys: [CollectionSurvey], besides known: [String], _ node: Node, _ snapshot: Snapshot,
     _ call: Call
   ) throws {
-    try hintAtRest(node, call)
+    let left = try hintAtRest(node, call)
+    let isWhole = !surveys.contains { $0.isSampled || $0.isDeep }
+    if node.path.isRoot, left == 0, isWhole { return }
     let seen = Set(known).union(surveys.flatMap { $0.properties.compactMap(\.name) + $0.ownNames })
-    let names = try snapshot.propertyNames
+    let former = Set(try snapshot.collections.flatMap { $0.definition.steps.flatMap(formerNames) })
+    let names = try snapshot.propertyNames.filter { seen.contains($0) || !former.contains($0) }
     let unseen = names.filter { !seen.contains($0) }
     if unseen.isEmpty { return }
     let shown = unseen.prefix(20).map { Terminal.escaped($0) }.joined(separator: ", ")
@@ -150,12 +176,24 @@ enum SchemaCommand {
         + "not seen here: \(shown)\(more)")
   }
 
-  /// Says on standard error that there are more collections than were looked at.
-  private static func hintAtRest(_ node: Node, _ call: Call) throws {
-    let left = call.has(all) ? 0 : try node.childCount - collectionsMax
+  /// The names that a step of a migration has taken out of the records.
+  private static func formerNames(_ step: AppliedStep) -> [String] {
+    let words = step.name.prefix { $0 != ":" }.split(separator: " ").map(String.init)
+    if words.count == 2, words[1] == "removed" { return [words[0]] }
+    guard words.count > 2, words[1] == "was", words[2] != "computed" else { return [] }
+    let names = words[2...].map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
+    return names.filter { $0 != words[0] }
+  }
+
+  /// Says on standard error that there are more collections than were looked at, and returns how
+  /// many.
+  @discardableResult
+  private static func hintAtRest(_ node: Node, _ call: Call) throws -> Int {
+    let left = call.has(all) ? 0 : max(0, try node.childCount - collectionsMax)
     if left > 0 {
       System.note("\(Quantity.count(left)) more nodes; --all looks at all of them")
     }
+    return left
   }
 
   // MARK: For programs

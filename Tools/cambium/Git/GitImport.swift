@@ -4,6 +4,7 @@ import FoundationEssentials
 /// The first-parent history of a git repository becomes one transaction per commit, oldest first.
 ///
 /// A file is a node with the properties `mode`, `blob` and `size`, and `contents` where asked for.
+/// Where these are not, a partial clone is enough, which lacks files; then there is no `size`.
 /// The commit that was imported last is found through a cursor, so that running again takes what is
 /// new.
 struct GitImport {
@@ -18,6 +19,8 @@ struct GitImport {
     var commits = 0
     var changes = 0
     var skipped = 0
+    /// False where the sizes of files were left out.
+    var hasSizes = true
   }
 
   /// A content of more bytes than this is stored before the transaction, in constant memory.
@@ -31,10 +34,10 @@ struct GitImport {
     let total = try repository.commitCount(of: revision, after: last)
     let history = try repository.history(of: revision, after: last)
     let objects = repository.objects()
-    var report = Report()
+    var report = Report(hasSizes: try withContents || !repository.isPartial())
     while let commit = try history.next() {
       let plan = try GitImportPlan(commit, under: into, skipInvalid: skipInvalid)
-      try write(commit, plan, objects, database)
+      try write(commit, plan, report.hasSizes ? objects : nil, database)
       report.commits += 1
       report.changes += plan.steps.count
       report.skipped += plan.skipped.count
@@ -52,10 +55,11 @@ struct GitImport {
   }
 
   private func write(
-    _ commit: GitCommit, _ plan: GitImportPlan, _ objects: GitObjects, _ database: Database
+    _ commit: GitCommit, _ plan: GitImportPlan, _ objects: GitObjects?, _ database: Database
   ) throws {
     let files = try files(plan, objects)
-    let contents = withContents ? try contents(files, objects, database) : [:]
+    var contents: [String: Content] = [:]
+    if withContents, let objects { contents = try self.contents(files, objects, database) }
     try database.write(metadata: Self.metadata(commit)) { tx in
       for case .remove(let path) in plan.steps { try tx.remove(path) }
       for file in files {
@@ -100,15 +104,15 @@ struct GitImport {
     let path: NodePath
     let mode: String
     let blob: String
-    /// Nil for a submodule, whose content is elsewhere.
+    /// Nil for a submodule, whose content is elsewhere, and where sizes are left out.
     let size: UInt64?
   }
 
-  private func files(_ plan: GitImportPlan, _ objects: GitObjects) throws -> [File] {
+  private func files(_ plan: GitImportPlan, _ objects: GitObjects?) throws -> [File] {
     var puts: [(path: NodePath, mode: String, blob: String)] = []
     for case .put(let path, let mode, let blob) in plan.steps { puts.append((path, mode, blob)) }
     let blobs = puts.filter { $0.mode != GitImport.submodule }.map(\.blob)
-    var sizes = try objects.sizes(of: blobs).makeIterator()
+    var sizes = (try objects?.sizes(of: blobs) ?? []).makeIterator()
     return puts.map { put in
       File(
         path: put.path, mode: put.mode, blob: put.blob,

@@ -80,6 +80,13 @@ struct GitRepository: Sendable {
     return GitHistory(process, head: range.head, after: range.after)
   }
 
+  /// True for a partial clone, in which files may be missing.
+  func isPartial() throws(ChildProcessError) -> Bool {
+    try lines("config", ["--list"]).contains { line in
+      line.hasPrefix("extensions.partialclone=") || line.hasSuffix(".promisor=true")
+    }
+  }
+
   /// Access to the contents of files.
   func objects() -> GitObjects { GitObjects(self) }
 

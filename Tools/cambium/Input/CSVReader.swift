@@ -7,6 +7,7 @@ import Cambium
 ///
 /// The RFC leaves some points open, which are settled so:
 /// - Lines end with LF or CRLF; the last one may lack its end. A byte order mark is skipped.
+/// - Another delimiter than the comma, such as a tab, changes nothing else.
 /// - A field without quotes and without bytes is absent, and so is one that reads as the `absent`
 ///   mark, such as `NA`. In quotes either is text: `""` is the empty text.
 /// - Otherwise quotes mean nothing: `"12"` may be an integer.
@@ -21,7 +22,7 @@ struct CSVReader: ~Copyable {
   /// The columns' names: not empty, each once.
   private(set) var header: [String] = []
   private var source: ByteSource
-  private var scanner = CSVScanner(fieldsMax: columnsMax)
+  private var scanner: CSVScanner
   private let absent: AbsentMark
   private let recordBytesMax: Int
   private var recordStart = 0
@@ -33,12 +34,15 @@ struct CSVReader: ~Copyable {
   /// - Parameters:
   ///   - source: The input, at its start.
   ///   - absent: The text that marks an absent field, besides the empty one.
+  ///   - delimiter: The byte between fields.
   ///   - recordBytesMax: The largest size of a record.
   /// - Throws: ``InputError`` when there is no header, or it has empty or equal names.
   init(
-    _ source: consuming ByteSource, absent: AbsentMark = .none, recordBytesMax: Int = recordBytesMax
+    _ source: consuming ByteSource, absent: AbsentMark = .none, delimiter: UInt8 = ASCII.comma,
+    recordBytesMax: Int = recordBytesMax
   ) throws(InputError) {
     self.source = source
+    scanner = CSVScanner(fieldsMax: CSVReader.columnsMax, delimiter: delimiter)
     self.absent = absent
     self.recordBytesMax = recordBytesMax
     header = try readHeader()
@@ -73,6 +77,9 @@ extension CSVReader {
   /// The fields of the record. Release it before reading the next record, which copies the buffer
   /// otherwise.
   var row: CSVRow { CSVRow(bytes: source.buffer, fields: scanner.fields, absent: absent) }
+
+  /// The number of bytes of this record.
+  var recordBytes: Int { source.position - recordStart }
 
   /// The place of a field of this record in the input.
   ///
@@ -168,7 +175,7 @@ extension CSVReader {
     case .afterQuote(let byte):
       source.error(
         at: index,
-        "expected a comma or the end of the line after the closing quote, found "
+        "expected \(delimiterName) or the end of the line after the closing quote, found "
           + InputError.excerpt(byte),
         hint: "a quote inside a field is doubled")
     case .unclosed:
@@ -185,6 +192,14 @@ extension CSVReader {
     }
   }
 
+  private var delimiterName: String {
+    switch scanner.delimiter {
+    case ASCII.comma: "a comma"
+    case UInt8(ascii: "\t"): "a tab"
+    case let byte: InputError.excerpt(byte)
+    }
+  }
+
   private mutating func readHeader() throws(InputError) -> [String] {
     try source.skipByteOrderMark()
     guard try advance(), !isEmptyLine else {
@@ -192,7 +207,8 @@ extension CSVReader {
     }
     if scanner.count > CSVReader.columnsMax {
       throw source.error(
-        at: 0, "expected at most \(CSVReader.columnsMax) columns, found \(scanner.count)")
+        at: scanner.surplus ?? 0,
+        "expected at most \(CSVReader.columnsMax) columns, found \(scanner.count)")
     }
     var names: [String] = []
     var known: Set<[UInt8]> = []

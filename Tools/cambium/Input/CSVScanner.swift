@@ -1,8 +1,8 @@
 // Divides the bytes of one CSV record into fields, after RFC 4180.
 //
-//     record = field *("," field) (LF / CRLF / end of input)
+//     record = field *("," field) (LF / CRLF / end of input), or with another delimiter
 //     field  = plain / quoted
-//     plain  = any bytes but , " CR LF, perhaps none
+//     plain  = any bytes but the delimiter, " CR LF, perhaps none
 //     quoted = " any bytes, a quote doubled "
 //
 // A scan is a function of the bytes alone: where they end too early it says so, and is repeated
@@ -107,12 +107,20 @@ struct CSVScanner {
   private(set) var surplus: Int?
   /// The number of fields that are kept.
   var fieldsMax: Int
+  /// The byte between fields.
+  let delimiter: UInt8
+  /// No byte above it ends a plain field.
+  private let bound: UInt8
 
   /// All bytes of the record, or-ed: below 0x80 if it is ASCII.
   private var seen: UInt8 = 0
   private var index = 0
 
-  init(fieldsMax: Int) { self.fieldsMax = fieldsMax }
+  init(fieldsMax: Int, delimiter: UInt8 = ASCII.comma) {
+    self.fieldsMax = fieldsMax
+    self.delimiter = delimiter
+    bound = max(delimiter, ASCII.quote)
+  }
 
   /// True if a text can be a field only in quotes.
   static func needsQuotes(_ text: String.UTF8View) -> Bool {
@@ -134,7 +142,7 @@ struct CSVScanner {
         isQuoted ? scanQuoted(bytes, end, isLast: isLast) : scanPlain(bytes, end, isLast: isLast)
       if let outcome { return outcome }
       if index == end { return isLast ? finished(bytes, start, end) : .incomplete }
-      if bytes[index] == ASCII.comma {
+      if bytes[index] == delimiter {
         index += 1
       } else {
         return endOfLine(bytes, start, end, isLast: isLast)
@@ -150,8 +158,8 @@ struct CSVScanner {
     while position < end {
       let byte = bytes[position]
       seen |= byte
-      if byte <= ASCII.comma {
-        if byte == ASCII.comma || byte == ASCII.lineFeed || byte == ASCII.carriageReturn { break }
+      if byte <= bound {
+        if byte == delimiter || byte == ASCII.lineFeed || byte == ASCII.carriageReturn { break }
         if byte == ASCII.quote { return .bad(at: position, .quoteInside) }
       }
       position += 1
@@ -180,7 +188,7 @@ struct CSVScanner {
     add(CSVExtent(start: open + 1, end: index - 1, quoting: quoting))
     guard index < end else { return isLast ? nil : .incomplete }
     switch bytes[index] {
-    case ASCII.comma, ASCII.lineFeed, ASCII.carriageReturn: return nil
+    case delimiter, ASCII.lineFeed, ASCII.carriageReturn: return nil
     case let byte: return .bad(at: index, .afterQuote(byte))
     }
   }

@@ -17,11 +17,11 @@ enum ColumnType: String, Sendable {
 ///
 /// | Type | Fields | Written as |
 /// |---|---|---|
-/// | integer | `0`, `-5`, `42`: within 64 bits, no zero before other digits, no `+`, no `-0` | the
-/// same |
+/// | integer | `0`, `-5`, `42`: within 64 bits, no zero before other digits, no `+` | the same;
+/// `-0` as `0` |
 /// | number | integers, decimals and exponents as JSON has them, also mixed; `nan`, `inf`, `-inf`.
-/// Not if a double would lose a digit | the shortest digits that give the same double, with a point
-/// or an exponent: `41` as `41.0`, `1.50` as `1.5` |
+/// Not if a double would lose a digit, except in one of ten decimals | the shortest digits that
+/// give the same double, with a point or an exponent: `41` as `41.0`, `1.50` as `1.5` |
 /// | boolean | `true`, `false`, in capitals too | `true`, `false` |
 /// | date | all `2013-01-01`, or all `2013-01-01T10:00:00Z` with at most six digits of a fraction |
 /// the same, less zeros at the fraction's end |
@@ -39,6 +39,15 @@ struct ColumnTypes: Sendable {
     /// The one text that keeps the column from another type, if there is one: perhaps a mark for
     /// what is absent, such as `NA`.
     let obstacle: String?
+    /// The decimals that a number rounds, in a column that is one all the same.
+    let rounded: Rounded?
+  }
+
+  /// Decimals of a column that have more digits than a double keeps.
+  struct Rounded: Equatable, Sendable {
+    var count = 0
+    /// The line of the first.
+    var line = 0
   }
 
   /// The columns in the order of the header.
@@ -79,7 +88,7 @@ struct ColumnTypes: Sendable {
       if let conversion = given[column] {
         _ = try conversion.value(column, row, reader)
       } else {
-        evidence[column].note(column, row)
+        evidence[column].note(column, row) { reader.place(column).line }
       }
     }
   }
@@ -90,7 +99,8 @@ struct ColumnTypes: Sendable {
     columns = header.indices.map {
       Column(
         name: header[$0], type: conversions[$0].type,
-        obstacle: given[$0] == nil ? evidence[$0].obstacleText : nil)
+        obstacle: given[$0] == nil ? evidence[$0].obstacleText : nil,
+        rounded: given[$0] == nil && conversions[$0].type == .number ? evidence[$0].rounded : nil)
     }
     byName = header.indices.sorted {
       header[$0].utf8.lexicographicallyPrecedes(header[$1].utf8)
@@ -140,7 +150,7 @@ extension ColumnTypes {
 
 /// The conversion of a column's fields into values.
 private enum Conversion {
-  case integer, number, boolean, day, moment, anyDate, text
+  case integer, number, rounded, boolean, day, moment, anyDate, text
 
   init(declared type: ColumnType) {
     switch type {
@@ -155,7 +165,7 @@ private enum Conversion {
   var type: ColumnType {
     switch self {
     case .integer: .integer
-    case .number: .number
+    case .number, .rounded: .number
     case .boolean: .boolean
     case .day, .moment, .anyDate: .date
     case .text: .text
@@ -178,6 +188,8 @@ private enum Conversion {
     switch self {
     case .integer: ScalarText.integer(bytes).map { .integer($0) }
     case .number: ScalarText.number(bytes).map { .double($0) }
+    case .rounded:
+      (NumberText(bytes)?.double(bytes) ?? ScalarText.special(bytes)).map { .double($0) }
     case .boolean: ScalarText.boolean(bytes).map { .bool($0) }
     case .day: ScalarText.date(bytes, .day).map { .date($0) }
     case .moment: ScalarText.date(bytes, .moment).map { .date($0) }
@@ -190,6 +202,7 @@ private enum Conversion {
     switch self {
     case .integer: "an integer"
     case .number: "a number that a double holds exactly"
+    case .rounded: "a number"
     case .boolean: "true or false"
     case .day: "a date such as 2013-01-01"
     case .moment: "a date such as 2013-01-01T10:00:00Z"
@@ -204,20 +217,32 @@ private struct ColumnEvidence {
   private var possible = FieldTypes.all
   /// True if a field was seen that is more than text.
   private var isTyped = false
+  /// The number of fields that are more than text.
+  private var count = 0
+  /// The fields that only a rounded number can be; nil where there are none.
+  private(set) var rounded: ColumnTypes.Rounded?
   /// The first text that does not fit the other fields.
   private var obstacle: [UInt8]?
   /// True if there are two such texts, or one in quotes: then it is a column of text, and there is
   /// nothing more to find out.
   private var isText = false
 
-  /// Looks at a field that is not absent.
-  mutating func note(_ column: Int, _ row: CSVRow) {
+  /// Looks at a field that is not absent; `line` gives its line.
+  mutating func note(_ column: Int, _ row: CSVRow, line: () -> Int) {
     let field = row.fields[column]
     if isText || field.start == field.end { return }
-    let types = FieldTypes(of: row.bytes.span.extracting(field.range)).intersection(possible)
+    let bytes = row.bytes.span.extracting(field.range)
+    let types = FieldTypes(of: bytes).intersection(possible)
     if !types.isEmpty {
       possible = types
       isTyped = true
+      count += 1
+    } else if possible.contains(.number), FieldTypes.isRoundable(bytes) {
+      possible = .number
+      isTyped = true
+      count += 1
+      if rounded == nil { rounded = ColumnTypes.Rounded(line: line()) }
+      rounded?.count += 1
     } else if let obstacle {
       isText = !row.bytes.span.extracting(field.range).equals(obstacle) || field.quoting != .plain
     } else {
@@ -226,10 +251,16 @@ private struct ColumnEvidence {
     }
   }
 
+  /// A column stays a number where one field of so many is rounded.
+  private static let roundedShare = 10
+
   var conversion: Conversion {
     if isText || obstacle != nil || !isTyped { return .text }
     if possible.contains(.integer) { return .integer }
-    if possible.contains(.number) { return .number }
+    if possible.contains(.number) {
+      guard let rounded else { return .number }
+      return rounded.count * ColumnEvidence.roundedShare <= count ? .rounded : .text
+    }
     if possible.contains(.boolean) { return .boolean }
     return possible.contains(.day) ? .day : .moment
   }

@@ -28,6 +28,14 @@ extension FieldTypes {
     }
   }
 
+  /// True for a decimal of which a double keeps only the first digits. A whole number is none: it
+  /// is likely to be a name, of which every digit counts.
+  static func isRoundable(_ bytes: Span<UInt8>) -> Bool {
+    guard let number = NumberText(bytes), !number.isWhole else { return false }
+    let value = number.double(bytes)
+    return value.isFinite && (value != 0 || number.digits == 0)
+  }
+
   private init(ofNumberOrDate bytes: Span<UInt8>) {
     if ScalarText.isShortInteger(bytes) {
       self = [.integer, .number]

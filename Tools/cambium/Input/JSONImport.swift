@@ -1,14 +1,15 @@
 import Cambium
 import FoundationEssentials
 
-/// JSON becomes nodes, streamed: a member of an object becomes a child, an array a value.
+/// JSON becomes nodes, streamed.
 ///
 /// | input | becomes |
 /// |---|---|
 /// | each line of `.jsonl`, each element of a document's array | a child of the node, named by its
-/// key |
-/// | a member of an object | a child, named by the member |
-/// | an object that holds only scalars, with `--records` | a record |
+/// key: an object a record, with all that it holds |
+/// | such an object, with `--children`; a document that is an object | a node, with a child for
+/// each member |
+/// | an object in it that holds only scalars, with `--records` | a record |
 /// | a scalar, an array, an empty object | a value |
 struct JSONImport {
   /// An object with more members or bytes than these becomes children even with `--records`.
@@ -17,12 +18,13 @@ struct JSONImport {
 
   let key: RowKey
   let makesRecords: Bool
+  /// True if members of rows become children.
+  var makesChildren = false
 
   /// Imports a value from each line.
   func runLines(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
     var reader = try JSONReader(source, form: .lines, isTyped: true)
-    try rows.take(&reader, bar) { value, _ in try nodes(of: value, rows) }
-    try rows.finish()
+    try rows.take(&reader, bar) { value, _ in try row(of: value, rows) }
   }
 
   /// Imports a document: an array's elements as rows, an object's members as children.
@@ -30,7 +32,8 @@ struct JSONImport {
     var reader = try JSONReader(source, isTyped: true)
     guard let first = try reader.next() else { return try rows.finish() }
     switch first {
-    case .beginArray: try rows.take(&reader, bar) { value, _ in try nodes(of: value, rows) }
+    case .beginArray:
+      return try rows.take(&reader, bar) { value, _ in try row(of: value, rows) }
     case .beginObject: try runMembers(&reader, rows, bar)
     default:
       let value = try reader.value(from: first)
@@ -43,8 +46,11 @@ struct JSONImport {
 
   // MARK: Rows
 
-  private func nodes(of value: Value, _ rows: RowImport) throws -> [RowImport.Node] {
-    try nodes(of: value, at: rows.into.appending(try rowKey(value)))
+  private func row(of value: Value, _ rows: RowImport) throws -> RowImport.Row {
+    let path = rows.into.appending(try rowKey(value))
+    return RowImport.Row(
+      key: key.columns.isEmpty ? nil : path,
+      nodes: makesChildren ? try nodes(of: value, at: path) : [(path, value)])
   }
 
   private func rowKey(_ value: Value) throws -> Key {

@@ -2,78 +2,48 @@ import Cambium
 
 /// A file becomes records of a declared collection: its declaration says what each value is, and
 /// which value is the key. A value that does not fit ends the import with its place.
-final class ModelImport {
+struct ModelImport {
   private let collection: CollectionInterchange
   private let key: RowKey
   private let profile: InterchangeProfile
   private let absent: AbsentMark
-  /// The places in the input of records that wait for their batch, since the database refuses a
-  /// record only when the batch is committed.
-  private var places: [NodePath: UInt64] = [:]
-  private var batch = 0
+  /// The byte between the fields of a CSV file.
+  private let delimiter: UInt8
 
   init(
     _ collection: CollectionInterchange, key: RowKey, _ profile: InterchangeProfile,
-    absent: AbsentMark
+    absent: AbsentMark, delimiter: UInt8 = ASCII.comma
   ) {
     self.collection = collection
     self.key = key
     self.profile = profile
     self.absent = absent
+    self.delimiter = delimiter
   }
 
-  /// The node of a record, whose place is noted for its batch.
-  private func node(
-    _ path: NodePath, _ record: ValueMap, at offset: UInt64, _ rows: RowImport
-  ) -> [RowImport.Node] {
-    if rows.transactions != batch {
-      batch = rows.transactions
-      places = [:]
+  /// The row of a record that says its key, or whose collection takes any.
+  private func row(
+    _ record: ValueMap, _ own: Key?, _ text: (String) throws -> String
+  ) throws -> RowImport.Row {
+    func row(_ key: Key, isOwn: Bool = true) -> RowImport.Row {
+      let path = collection.path.appending(key)
+      return RowImport.Row(key: isOwn ? path : nil, nodes: [(path, .map(record))])
     }
-    places[path] = offset
-    return [(path, .map(record))]
-  }
-
-  /// The key of a record that says it, or whose collection takes any.
-  private func path(_ own: Key?, _ text: (String) throws -> String) throws -> NodePath {
-    if !key.columns.isEmpty { return collection.path.appending(try key.key(text)) }
-    if let own { return collection.path.appending(own) }
+    if !key.columns.isEmpty { return row(try key.key(text)) }
+    if let own { return row(own) }
     guard [nil, .uuid].contains(collection.definition.keys) else {
       throw ValidationError(property: "id", "is required")
     }
-    return collection.path.appending(Key.unique())
-  }
-
-  /// The place in the input of the record that the database refused, and the reason.
-  private func refused(_ error: any Error) -> (offset: UInt64, reason: String)? {
-    switch error {
-    case DatabaseError.invalid(let violations):
-      guard let offset = violations.first.flatMap({ places[$0.path] }) else { return nil }
-      return (offset, violations.map(\.description).joined(separator: "; "))
-    case DatabaseError.notUnique(let path, let index, let owner):
-      return places[path].map {
-        ($0, "\(path): \(index.joined(separator: ", ")) is taken by \(owner)")
-      }
-    default: return nil
-    }
+    return row(Key.unique(), isOwn: false)
   }
 
   // MARK: CSV
 
   /// Imports a CSV file, whose fields are texts: each is read as its property's type.
   func runCSV(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
-    var reader = try CSVReader(source, absent: absent)
+    var reader = try CSVReader(source, absent: absent, delimiter: delimiter)
     let names = try columns(reader)
-    do {
-      try rows.take(&reader, bar) { reader in
-        let (path, record) = try record(reader, names)
-        return node(path, record, at: reader.recordOffset, rows)
-      }
-      try rows.finish()
-    } catch {
-      guard let (offset, reason) = refused(error) else { throw error }
-      throw reader.error(at: offset, reason)
-    }
+    try rows.take(&reader, bar) { try row($0, names) }
   }
 
   /// The names that the columns stand for; nil for ignored columns.
@@ -93,26 +63,25 @@ final class ModelImport {
     return columns
   }
 
-  private func record(
+  private func row(
     _ reader: borrowing CSVReader, _ names: [CollectionInterchange.Name?]
-  ) throws -> (NodePath, ValueMap) {
-    let (row, header) = (reader.row, reader.header)
+  ) throws -> RowImport.Row {
+    let (fields, header) = (reader.row, reader.header)
     var record = ValueMap()
-    for column in header.indices where !row.isAbsent(column) {
+    for column in header.indices where !fields.isAbsent(column) {
       guard let name = names[column] else { continue }
-      if let value = try value(row.text(column), of: name, column, reader) {
+      if let value = try value(fields.text(column), of: name, column, reader) {
         record[header[column]] = value
       }
     }
     do {
       let (own, stored) = try collection.read(.map(record), profile)
-      let path = try path(own) { name in
-        guard let column = header.firstIndex(of: name), !row.isAbsent(column) else {
+      return try row(stored, own) { name in
+        guard let column = header.firstIndex(of: name), !fields.isAbsent(column) else {
           throw ValidationError(property: name, "is required for the key")
         }
-        return row.text(column)
+        return fields.text(column)
       }
-      return (path, stored)
     } catch let error as ValidationError {
       let wrong = error.causes.first?.property
       let column = names.firstIndex { $0.map { ModelImport.name(of: $0) == wrong } ?? false }
@@ -152,21 +121,13 @@ final class ModelImport {
     if form == .document, try reader.next() != .beginArray {
       throw reader.error(at: 0, "expected an array of objects", hint: "or --format jsonl")
     }
-    do {
-      try rows.take(&reader, bar) { value, offset in
-        let (own, record) = try collection.read(withoutForeignKey(value), profile)
-        let path = try path(own) { name in
-          guard case .map(let members) = value, let text = members[name].flatMap(JSONImport.keyText)
-          else { throw ValidationError(property: name, "is required for the key") }
-          return text
-        }
-        return node(path, record, at: offset, rows)
+    try rows.take(&reader, bar) { value, _ in
+      let (own, record) = try collection.read(withoutForeignKey(value), profile)
+      return try row(record, own) { name in
+        guard case .map(let members) = value, let text = members[name].flatMap(JSONImport.keyText)
+        else { throw ValidationError(property: name, "is required for the key") }
+        return text
       }
-      if form == .document { _ = try reader.next() }
-      try rows.finish()
-    } catch {
-      guard let (offset, reason) = refused(error) else { throw error }
-      throw reader.error(at: offset, reason)
     }
   }
 

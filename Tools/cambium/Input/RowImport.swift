@@ -9,6 +9,15 @@ final class RowImport {
   /// A node that a row sets.
   typealias Node = (path: NodePath, value: Value)
 
+  /// A row of the input.
+  struct Row {
+    /// The node that its key names; nil where the key was made for it.
+    let key: NodePath?
+    let nodes: [Node]
+    /// The number of bytes of the input before it.
+    var offset: UInt64 = 0
+  }
+
   let into: NodePath
   private let open: () throws -> Database
   /// A database that is not there yet is made with the first batch, so that input that cannot be
@@ -19,13 +28,17 @@ final class RowImport {
   private let rules: UncheckedRules?
   /// Under this name the database keeps how many rows are done.
   private let cursor: String
-  private var waiting: [Node] = []
-  private var waitingRows: UInt64 = 0
+  private var waiting: [Row] = []
+  private let duplicates: DuplicateKeys
   /// The number of committed rows, those of earlier runs included.
   private(set) var committed: UInt64
   /// The number of rows that an interrupted run had committed.
   let resumed: UInt64
   private(set) var transactions = 0
+  /// The number of rows that were left out because their key was there.
+  private(set) var leftOut: UInt64 = 0
+  /// True from when a batch goes to the database until it is there.
+  private var isCommitting = false
   /// The number of rows that were read, or passed over.
   private var row: UInt64 = 0
 
@@ -33,13 +46,15 @@ final class RowImport {
   /// database; it is called at once unless that is new.
   init(
     _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: NodePath,
-    batch: Int, identity: [String], metadata: [String: String], _ rules: UncheckedRules? = nil
+    batch: Int, identity: [String], metadata: [String: String],
+    duplicates: DuplicateKeys = DuplicateKeys(.refused), _ rules: UncheckedRules? = nil
   ) throws {
     self.open = open
     self.into = into
     self.batch = batch
     self.metadata = metadata
     self.rules = rules
+    self.duplicates = duplicates
     cursor = "import/" + RowImport.fingerprint(identity)
     database = isNew ? nil : try open()
     // Nodes that were deleted in between are imported again.
@@ -48,41 +63,68 @@ final class RowImport {
     resumed = committed
   }
 
-  /// Takes each record of a CSV file as the nodes that are made of it.
+  /// Takes each record of a CSV file as the row that is made of it, and finishes.
   func take(
-    _ reader: inout CSVReader, _ bar: ProgressBar,
-    _ nodes: (borrowing CSVReader) throws -> [Node]
+    _ reader: inout CSVReader, _ bar: ProgressBar, _ row: (borrowing CSVReader) throws -> Row
   ) throws {
-    while try reader.next() {
-      guard beginsRow(reader.progress, bar) else { continue }
-      do { try add(nodes(reader)) } catch DatabaseError.badKey(_, let reason) {
-        throw reader.error("expected a key, but \(reason)")
+    do {
+      while try reader.next() {
+        let isNew = beginsRow(reader.progress, bar)
+        guard isNew || duplicates.areNoted else { continue }
+        var row = try row(reader)
+        row.offset = reader.recordOffset
+        try add(row, isNew: isNew)
       }
+      try finish()
+    } catch let error as DuplicateKeys.Found {
+      let first = reader.error(at: error.first, "").place
+      throw error.at(reader.error(at: error.offset, ""), first)
+    } catch DatabaseError.badKey(_, let reason) where !isCommitting {
+      throw reader.error("expected a key, but \(reason)")
+    } catch {
+      guard let (offset, reason, hint) = refused(error) else { throw error }
+      throw reader.error(at: offset, reason, hint: hint)
     }
   }
 
-  /// Takes each value of JSON, up to the end of the input or of the array that it is in, as the
-  /// nodes that are made of it and of its place.
+  /// Takes each value of JSON as the row that is made of it and of its place, up to the end of the
+  /// input or of the array that it is in, after which nothing may come; and finishes.
   func take(
-    _ reader: inout JSONReader, _ bar: ProgressBar, _ nodes: (Value, UInt64) throws -> [Node]
+    _ reader: inout JSONReader, _ bar: ProgressBar, _ row: (Value, UInt64) throws -> Row
   ) throws {
-    while let event = try reader.next(), event != .endArray {
-      let isNew = beginsRow(reader.progress, bar)
-      let offset = reader.eventOffset
-      let value = try reader.value(from: event)
-      if !isNew { continue }
-      do { try add(nodes(value, offset)) } catch DatabaseError.badKey(_, let reason) {
-        throw reader.error(at: offset, "expected a key, but \(reason)")
-      } catch let error as ValidationError {
-        throw reader.error(at: offset, error.messages.joined(separator: "; "))
+    var offset: UInt64 = 0
+    do {
+      while let event = try reader.next() {
+        if event == .endArray {
+          _ = try reader.next()
+          break
+        }
+        let isNew = beginsRow(reader.progress, bar)
+        offset = reader.eventOffset
+        let value = try reader.value(from: event)
+        guard isNew || duplicates.areNoted else { continue }
+        var row = try row(value, offset)
+        row.offset = offset
+        try add(row, isNew: isNew)
       }
+      try finish()
+    } catch let error as DuplicateKeys.Found {
+      let first = reader.error(at: error.first, "").place
+      throw error.at(reader.error(at: error.offset, ""), first)
+    } catch DatabaseError.badKey(_, let reason) where !isCommitting {
+      throw reader.error(at: offset, "expected a key, but \(reason)")
+    } catch let error as ValidationError {
+      throw reader.error(at: offset, error.messages.joined(separator: "; "))
+    } catch {
+      guard let (offset, reason, hint) = refused(error) else { throw error }
+      throw reader.error(at: offset, reason, hint: hint)
     }
   }
 
   /// Takes the nodes of the next row, unless an earlier run has committed it.
   func takeRow(_ nodes: [Node]) throws {
     defer { row += 1 }
-    if row >= resumed { try add(nodes) }
+    if row >= resumed { try add(Row(key: nil, nodes: nodes)) }
   }
 
   /// Counts a row; false if an earlier run has committed it.
@@ -94,13 +136,20 @@ final class RowImport {
     return row >= resumed
   }
 
+  /// Takes a row whose key is looked at first; one that is not new was committed by an earlier run.
+  private func add(_ row: Row, isNew: Bool) throws {
+    let isTaken = try row.key.map { try duplicates.takes($0, row.offset) } ?? true
+    if !isNew { return }
+    if !isTaken { leftOut += 1 }
+    try add(isTaken ? row : Row(key: nil, nodes: []))
+  }
+
   /// Takes a row; every `batch` of them are committed.
   ///
   /// - Throws: ``Failure`` after Ctrl-C, once the batch is committed.
-  func add(_ nodes: [Node]) throws {
-    waiting += nodes
-    waitingRows += 1
-    if waitingRows >= batch {
+  func add(_ row: Row) throws {
+    waiting.append(row)
+    if waiting.count >= batch {
       try commit(isLast: false)
       if Signals.isInterrupted { throw Failure.stopped() }
     }
@@ -108,8 +157,38 @@ final class RowImport {
 
   /// Commits what is left, and forgets the position: run again, the import starts over.
   func finish() throws {
-    if waitingRows > 0 || committed > 0 { try commit(isLast: true) }
+    if !waiting.isEmpty || committed > 0 { try commit(isLast: true) }
     _ = try openDatabase()
+  }
+
+  /// The place in the input of the row that the database refused, the reason, and what to do; nil
+  /// where no row is to blame. The database sees rows only when their batch is committed.
+  private func refused(_ error: any Error) -> (offset: UInt64, reason: String, hint: String?)? {
+    func row(_ path: NodePath) -> Row? {
+      waiting.last { row in row.nodes.contains { path.isWithin($0.path) } }
+    }
+    switch error {
+    case DatabaseError.invalid(let violations):
+      guard let row = violations.first.flatMap({ row($0.path) }) else { return nil }
+      return (row.offset, violations.map(\.description).joined(separator: "; "), nil)
+    case DatabaseError.notUnique(let path, let index, let owner):
+      let names = index.joined(separator: ", ")
+      return row(path).map { ($0.offset, "\(path): \(names) is taken by \(owner)", nil) }
+    case DatabaseError.badValue(let path, let reason):
+      return row(path).map { ($0.offset, "\(path) cannot hold this value: \(reason)", nil) }
+    case DatabaseError.badKey(let key, let reason):
+      let row = waiting.first { $0.nodes.contains { $0.value.hasMember(key) } }
+      return row.map { ($0.offset, "expected the name of a property, but \(reason)", nil) }
+    case DatabaseError.transactionTooLarge(let bytes, let limit):
+      let (size, most) = (Quantity.bytes(bytes), Quantity.bytes(limit))
+      return waiting.last.map {
+        (
+          $0.offset, "the batch that this row belongs to has \(size), and the limit is \(most)",
+          "choose a smaller --batch"
+        )
+      }
+    default: return nil
+    }
   }
 
   /// Closes the database; does nothing where it was not opened.
@@ -123,19 +202,28 @@ final class RowImport {
   }
 
   private func commit(isLast: Bool) throws {
-    let done = committed + waitingRows
-    let (nodes, cursor) = (waiting, cursor)
+    let done = committed + UInt64(waiting.count)
+    let (rows, cursor, skipsPresent) = (waiting, cursor, duplicates.treatment == .skip)
     let database = try openDatabase()
-    let sequence = try database.write(metadata: metadata) { tx in
-      for node in nodes { try tx.set(node.path, to: node.value) }
+    isCommitting = true
+    let (sequence, present) = try database.write(metadata: metadata) { tx in
+      var present: UInt64 = 0
+      for row in rows {
+        if skipsPresent, let key = row.key, try tx[key].exists {
+          present += 1
+          continue
+        }
+        for node in row.nodes { try tx.set(node.path, to: node.value) }
+      }
       try tx.saveCursor(cursor, isLast ? 0 : done)
-      return tx.sequence
+      return (tx.sequence, present)
     }
-    if !nodes.isEmpty { rules?.note(changesOf: sequence, in: database, under: into) }
-    if !nodes.isEmpty { transactions += 1 }
+    isCommitting = false
+    leftOut += present
+    if !rows.isEmpty { rules?.note(changesOf: sequence, in: database, under: into) }
+    if !rows.isEmpty { transactions += 1 }
     committed = done
     waiting.removeAll(keepingCapacity: true)
-    waitingRows = 0
   }
 
   /// A short name for some words (FNV-1a, 64 bits).
@@ -148,41 +236,9 @@ final class RowImport {
   }
 }
 
-/// The key of a row, from some of its members.
-struct RowKey: Sendable {
-  /// The members whose values make the key; none for a key in order of time.
-  let columns: [String]
-
-  /// - Parameter list: `COLUMN[,COLUMN…]`, or nil.
-  init(_ list: String?) {
-    columns = list.map { $0.split(separator: ",").map(String.init) } ?? []
-  }
-
-  /// The key that a row's values make.
-  ///
-  /// One value makes it as it is written; several are joined by commas, with `%` and `,` in them
-  /// written as `%25` and `%2C`, so that different values never make the same key.
-  ///
-  /// - Parameter text: Gives the text of a column, or throws where the row has none.
-  /// - Returns: The key; a fresh one, in order of time, where there are no columns.
-  /// - Throws: The error of `text`; `DatabaseError.badKey` for values that no key can have.
-  func key(_ text: (String) throws -> String) throws -> Key {
-    switch columns.count {
-    case 0: return Key.unique()
-    case 1: return try Key(try text(columns[0]))
-    default: return try Key(try columns.map { RowKey.escaped(try text($0)) }.joined(separator: ","))
-    }
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "%": escaped += "%25"
-      case ",": escaped += "%2C"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
+extension Value {
+  /// True for a map that has a member of a name.
+  fileprivate func hasMember(_ name: String) -> Bool {
+    if case .map(let record) = self { record[name] != nil } else { false }
   }
 }

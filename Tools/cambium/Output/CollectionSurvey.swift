@@ -23,6 +23,8 @@ struct CollectionSurvey {
   /// The number of children that were read.
   private(set) var seen = 0
   private(set) var records = 0
+  /// True if a child that was read has children itself, which were not.
+  private(set) var isDeep = false
   private var found: [String?: Property] = [:]
 
   /// Looks at a node and at so many of its children; nil for all. `tick` is called for each child;
@@ -54,11 +56,21 @@ struct CollectionSurvey {
     }
   }
 
+  /// The properties of records that the collection's declaration does not name.
+  func undeclared(in definition: CollectionDefinition) -> [Property] {
+    properties.filter { property in
+      guard let name = property.name else { return false }
+      // A nested value is a property; its members are declared.
+      return !definition.properties.contains { $0.name == name || $0.name.hasPrefix(name + ".") }
+    }
+  }
+
   private mutating func look(at children: Children, _ tick: () -> Bool) throws {
     var cursor = try children.makeCursor()
     while let child = try cursor.next() {
       guard tick() else { throw Failure.stopped() }
       seen += 1
+      if try !isDeep && child.childCount > 0 { isDeep = true }
       switch try child.value {
       case .map(let record)?:
         records += 1
@@ -95,6 +107,13 @@ struct CollectionSurvey {
 }
 
 extension CollectionSurvey.Property {
+  /// The property as a declaration would have it.
+  var definition: PropertyDefinition {
+    let types = Set(types.keys).subtracting(["null"])
+    let type = types.count == 1 ? types.first.flatMap { ValueConversion.types[$0] } : nil
+    return PropertyDefinition(name ?? "", type ?? .any)
+  }
+
   /// The types, the most frequent first.
   var typeNames: [String] {
     types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)

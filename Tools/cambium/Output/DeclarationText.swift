@@ -5,6 +5,7 @@ import Cambium
 ///
 ///     people  5 records, Person, version 2, integer keys
 ///       name      text  required
+///       nick      string  in 2 of 5, not declared
 ///       born      an integer  from 1800 to 2100
 ///       unique    name
 ///       step      full name  tx 5
@@ -12,11 +13,17 @@ struct DeclarationText {
   let path: NodePath
   let definition: CollectionDefinition
   let count: Int
+  /// The features that its records were seen to have; nil where nobody looked.
+  var survey: CollectionSurvey?
 
   /// The lines, the first one flush left.
   var lines: [StyledLine] {
     var lines = [heading]
-    let names = definition.properties.map { Terminal.escaped($0.name) } + ["unique", "index"]
+    let undeclared = survey?.undeclared(in: definition) ?? []
+    let names =
+      (definition.properties.map(\.name) + undeclared.compactMap(\.name)).map {
+        Terminal.escaped($0)
+      } + ["unique", "index"]
     let width = names.map(Terminal.displayWidth).max() ?? 0
     func line(_ word: String, _ text: String, _ rest: [String] = []) {
       var line = StyledLine("  \(Terminal.padded(Terminal.escaped(word), to: width))", .metadata)
@@ -27,6 +34,13 @@ struct DeclarationText {
     }
     for property in definition.properties {
       line(property.name, "\(property.type)", property.rules)
+    }
+    for property in undeclared {
+      let whole = survey?.records ?? 0
+      let (part, all) = (Quantity.count(property.present), Quantity.count(whole))
+      line(
+        property.name ?? "", property.typeNames.joined(separator: " or "),
+        (property.present < whole ? ["in \(part) of \(all)"] : []) + ["not declared"])
     }
     for index in definition.indexes { line(index.isUnique ? "unique" : "index", index.text) }
     for view in definition.views { line("view", view.text) }

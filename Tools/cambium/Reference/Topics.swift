@@ -69,6 +69,7 @@ struct Topic: Sendable {
         CAMBIUM_DB              the database where none is named
         CAMBIUM_NODE            the node that a PATH without a leading / starts at; `cd` of
                                 `cambium shell` sets it
+        CAMBIUM_ACTOR           who makes changes where --actor does not say so
         CAMBIUM_PAGER, PAGER    shows long output; cat, or nothing, for no pager
         NO_COLOR                no colours; so does TERM=dumb
         CLICOLOR_FORCE          colours even where the output is no terminal

@@ -22,6 +22,17 @@ extension DatabaseError {
 }
 
 extension DatabaseError {
+  /// Translates an error of the storage that reached a caller as it is; nil for any other error.
+  package init?(storage error: any Error) {
+    switch error {
+    case let error as StorageError: self.init(error)
+    case let damage as FileDamage: self.init(damage)
+    default: return nil
+    }
+  }
+}
+
+extension DatabaseError {
   /// Translates the damage of a file that LMDB must not open into an error for an app.
   init(_ damage: FileDamage) {
     switch damage {

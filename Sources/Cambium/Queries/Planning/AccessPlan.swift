@@ -22,7 +22,7 @@ extension AccessPlan {
   /// The steps in words, a line for each; the collection has a name.
   func words(_ name: String) -> [String] {
     if residualTests.isEmpty { return [pathWords(name)] }
-    return [pathWords(name), "keep those where \(Condition.Test.all(residualTests).text)"]
+    return [pathWords(name), "keep those where \(Condition.Test.all(residualTests).brief)"]
   }
 
   private func pathWords(_ name: String) -> String {

@@ -48,7 +48,7 @@ struct QueryJoin {
   var words: String {
     let side = description.isLeft ? "left join" : "join"
     let name = ConditionText.collection(description.collection)
-    let rest = description.condition.map { " where \($0)" } ?? ""
+    let rest = description.condition.map { " where \($0.test.brief)" } ?? ""
     return switch way {
     case .key: "\(side) \(name) by key\(rest)"
     case .index(let index): "\(side) \(name) by the index \(index.name)\(rest)"

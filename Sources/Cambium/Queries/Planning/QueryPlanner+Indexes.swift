@@ -12,7 +12,7 @@ extension QueryPlanner {
       let needed = condition.test.conjuncts
       guard needed.allSatisfy(own.contains) else { return nil }
       scan.consumed = needed
-      scan.words = needed.map(\.text)
+      scan.words = needed.map(\.brief)
     }
     // A record without elements has no entry, so an element must be asked for.
     var needsElement = index.plural != nil
@@ -23,7 +23,7 @@ extension QueryPlanner {
       // Empty ranges must go at once: the next term's would be put behind their lower bounds.
       let ranges = try present(constraint.ranges.filter { !$0.isEmpty }, behind: scan.ranges)
       scan.ranges = scan.ranges.flatMap { range in ranges.map { $0.behind(range.lower) } }
-      scan.words += constraint.tests.map(\.text)
+      scan.words += constraint.tests.map(\.brief)
       if constraint.isExact { scan.consumed += constraint.tests }
       if constraint.isPoints && scan.ranges.count == 1 { scan.fixedCount = place + 1 }
       if !constraint.isPoints { break }

@@ -57,7 +57,7 @@ struct Semijoin {
       let keys = try keys(target, wanted)
     else { return nil }
     words.append(
-      "first ask \(ConditionText.collection(target)) where \(wanted.text): \(keys.count) found")
+      "first ask \(ConditionText.collection(target)) where \(wanted.brief): \(keys.count) found")
     let isOne = Condition.Test.oneOf(PropertyPath(hop), keys)
     return holdsForNull ? .not(isOne) : isOne
   }
@@ -107,7 +107,7 @@ struct Semijoin {
     guard try costOfAsking(collection, wanted) * 2 < near else { return nil }
     guard let keys = try referredKeys(collection, property, wanted) else { return nil }
     words.append(
-      "first ask \(ConditionText.collection(collection)) where \(wanted.text): they refer to "
+      "first ask \(ConditionText.collection(collection)) where \(wanted.brief): they refer to "
         + "\(keys.count) by \(property)")
     let isOne = Condition.Test.oneOf(PropertyPath(nil), keys)
     return quantifier == .any ? isOne : .not(isOne)

@@ -19,8 +19,11 @@
 //                | aggregate { "," aggregate }
 //     refinement = "having" condition | "sort" ordering { "," ordering } | "limit" INTEGER
 //                | "offset" INTEGER | "section" "by" path
+//     update     = PATH { clause } "set" assignment { "," assignment } { clause }
+//     assignment = NAME "=" value
 //     aggregate  = "count" | ( "sum" | "avg" | "min" | "max" ) "(" path ")"
-//     ordering   = [ "-" ] path [ collation ] [ "nulls" ( "first" | "last" ) ]
+//     ordering   = [ "-" ] path [ "asc" | "desc" ] [ collation ]
+//                  [ "nulls" ( "first" | "last" ) ]
 //
 //     condition  = conjunction { "or" conjunction }
 //     conjunction= negation { "and" negation }
@@ -29,8 +32,9 @@
 //                | path "is" [ "not" ] "null"
 //                | path [ "not" ] "in" "(" [ value { "," value } ] ")"
 //                | path [ "not" ] "between" value "and" value
-//                | path [ "not" ] ( "like" | "equals" | "prefix" | "suffix" | "contains" ) TEXT
+//                | path [ "not" ] ( "equals" | "prefix" | "suffix" | "contains" ) TEXT
 //                  [ collation ]
+//                | path [ "not" ] "like" TEXT [ "escape" TEXT ] [ collation ]
 //                | path [ "not" ] "matches" ( "/" EXPRESSION "/" | TEXT ) [ collation ]
 //                | path [ "not" ] "has" value
 //                | ( path | NAME "by" NAME ) ( "any" | "all" | "none" ) "(" condition ")"
@@ -48,9 +52,12 @@
 // A GIVEN is `$1`, `$2` and so on: a value beside the text. It may stand for a TEXT or INTEGER of a
 // test or a clause as well, and an array for the brackets after "in".
 //
-// `%` in a pattern of "like" stands for any text and `_` for one character. A NAME before "by" is a
-// collection, whose records refer to the one at hand by the property after it. Groups have the
-// paths and aggregates that they were made of as properties: "having avg(departureDelay) > 10".
+// A TEXT is in quotes, "so" or 'so'; within single quotes a doubled one is a quote.
+//
+// `%` in a pattern of "like" stands for any text and `_` for one character; after the character of
+// "escape" they stand for themselves. A NAME before "by" is a collection, whose records refer to
+// the one at hand by the property after it. Groups have the paths and aggregates that they were
+// made of as properties: "having avg(departureDelay) > 10".
 //
 // A query with sections is sorted by their path first, upwards unless "sort" begins with "-" and
 // that path. "section" is no reserved word: a property may have that name without backticks.
@@ -65,6 +72,22 @@ extension QueryDescription {
   package init(parsing text: String, _ given: [Value] = []) throws {
     var parser = QueryTextParser(text, given)
     self = try parser.read()
+  }
+}
+
+/// The records that an update finds, and the values that it gives to properties of each.
+package struct UpdateDescription {
+  package let query: QueryDescription
+  package let changes: [(name: String, value: Value)]
+
+  /// Reads an update.
+  ///
+  ///     flights where carrier = "UA" set carrier = "UAL", checked = true
+  ///
+  /// - Throws: ``QueryError`` at the word that is wrong.
+  package init(parsing text: String) throws {
+    var parser = QueryTextParser(text, [])
+    (query, changes) = try parser.readUpdate()
   }
 }
 
@@ -88,6 +111,25 @@ struct QueryTextParser {
       "a clause (where, sort, section, limit, offset, after, select), “|”, or the end")
     if let section { query.section(by: section) }
     return query
+  }
+
+  /// Reads an update.
+  fileprivate mutating func readUpdate() throws -> (
+    QueryDescription, [(name: String, value: Value)]
+  ) {
+    query.collection = try path("a collection")
+    while try clause() {}
+    if try !words.take(word: "set") { throw try words.expected("a clause, or “set”") }
+    if !query.isOfRecords { throw words.scanner.error("an update changes whole records") }
+    let changes: [(name: String, value: Value)] = try list { words in
+      let name = try words.name("a property")
+      if try !words.take("=") { try words.expect("==", "“=”") }
+      return (name, try words.value("a value"))
+    }
+    while try clause() {}
+    try words.expectEnd("“,”, a clause, or the end")
+    if let section { query.section(by: section) }
+    return (query, changes)
   }
 
   private mutating func path(_ what: String) throws -> NodePath {
@@ -171,8 +213,12 @@ struct QueryTextParser {
   }
 
   private static func ordering(_ words: inout ConditionTextParser) throws -> Ordering {
-    let isDescending = try words.take("-")
+    var isDescending = try words.take("-")
     let path = try words.path("a property")
+    if !isDescending {
+      isDescending = try words.take(word: "desc")
+      if !isDescending { _ = try words.take(word: "asc") }
+    }
     var ordering = Ordering(path, isDescending: isDescending, collation: try words.collation())
     if try words.take(word: "nulls") {
       if try words.take(word: "first") {

@@ -1,23 +1,46 @@
 // SQL's patterns, expressed by the existing tests on texts.
 
 extension Condition.Test {
-  /// A pattern in which `%` matches any text and `_` any character.
+  /// A pattern in which `%` matches any text and `_` any character, unless the escape is before it.
+  ///
+  /// - Returns: Nil where something else follows the escape, or nothing.
+  static func like(
+    _ path: PropertyPath, _ pattern: String, _ collation: Collation, escape: Character?
+  ) -> Condition.Test? {
+    guard let elements = LikePattern.elements(pattern, escape: escape) else { return nil }
+    let opens = elements.first == .anyText
+    let closes = elements.count > 1 && elements.last == .anyText
+    let body = elements.dropFirst(opens ? 1 : 0).dropLast(closes ? 1 : 0)
+    if let text = LikePattern.literal(body) {
+      let test: Condition.TextTest =
+        opens ? closes || body.isEmpty ? .contains : .suffix : closes ? .prefix : .equals
+      if test == .equals && collation == .binary { return .compare(path, .equal, .string(text)) }
+      return .text(path, test, text, collation)
+    }
+    if escape == nil { return .text(path, .like, pattern, collation) }
+    return .text(path, .likeEscaped, LikePattern.escaped(elements), collation)
+  }
+
+  /// A pattern of which the words say the rest: `escape "!"` and a collation, if present.
+  static func like(
+    _ path: PropertyPath, _ pattern: String, _ words: inout ConditionTextParser
+  ) throws -> Condition.Test {
+    var escape: Character?
+    if try words.take(word: "escape") {
+      let text = try words.text("a character in quotes")
+      guard text.count == 1 else { throw words.scanner.error("the escape is one character") }
+      escape = text.first
+    }
+    let collation = try words.collation()
+    if let test = like(path, pattern, collation, escape: escape) { return test }
+    throw words.scanner.error("in the pattern %, _ or the escape must follow each escape")
+  }
+
+  /// A pattern without an escape.
   static func like(
     _ path: PropertyPath, _ pattern: String, _ collation: Collation
   ) -> Condition.Test {
-    let isSpecial: (Character) -> Bool = { $0 == "%" || $0 == "_" }
-    let opens = pattern.first == "%"
-    let closes = pattern.count > 1 && pattern.last == "%"
-    let body = pattern.dropFirst(opens ? 1 : 0).dropLast(closes ? 1 : 0)
-    if !body.contains(where: isSpecial) {
-      let test: Condition.TextTest =
-        opens ? closes || body.isEmpty ? .contains : .suffix : closes ? .prefix : .equals
-      if test == .equals && collation == .binary {
-        return .compare(path, .equal, .string(String(body)))
-      }
-      return .text(path, test, String(body), collation)
-    }
-    return .text(path, .like, pattern, collation)
+    like(path, pattern, collation, escape: nil) ?? .text(path, .like, pattern, collation)
   }
 }
 
@@ -26,7 +49,8 @@ extension Condition {
   /// declared before there was another, and remain valid.
   var patternDialect: Int64? {
     test.contains { test in
-      if case .text(_, let kind, _, _) = test { kind == .like || kind == .matches } else { false }
+      guard case .text(_, let kind, _, _) = test else { return false }
+      return [.like, .likeEscaped, .matches].contains(kind)
     } ? 2 : nil
   }
 

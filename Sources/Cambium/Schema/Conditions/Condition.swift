@@ -44,6 +44,8 @@ public struct Condition: Hashable, Sendable {
     case matches
     /// The whole text matches a pattern in which `%` matches any text, `_` any character.
     case like
+    /// As `like`, but `\` makes the character after it stand for itself.
+    case likeEscaped
     /// As `matches`, by the rules of declarations in logs of format 1: those of Swift's `Regex`.
     /// Only such a declaration contains it.
     case matchesFormerly

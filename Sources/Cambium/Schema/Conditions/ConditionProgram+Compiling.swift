@@ -168,7 +168,7 @@ struct ConditionCompiler {
     case .prefix: step.operation = .prefix
     case .suffix: step.operation = .suffix
     case .contains: step.operation = .contains
-    case .matches, .like, .matchesFormerly:
+    case .matches, .like, .likeEscaped, .matchesFormerly:
       step.number = Int64(program.expressions.count)
       program.expressions.append(
         try TextExpression(test, text, collation, isLinear: isDeclared))

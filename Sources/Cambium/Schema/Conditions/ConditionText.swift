@@ -31,39 +31,56 @@ extension Condition {
 
 extension Condition.Test {
   /// The test as text.
-  var text: String {
+  var text: String { text(listMax: .max) }
+
+  /// The test as explanations show it: of a long list the first elements, and their number.
+  var brief: String { text(listMax: 5) }
+
+  private func text(listMax: Int) -> String {
     switch self {
     case .all(let tests):
-      tests.isEmpty ? "true" : tests.map(\.part).joined(separator: " and ")
+      tests.isEmpty ? "true" : Self.list(tests.lazy.map { $0.part(listMax) }, " and ", listMax)
     case .any(let tests):
-      tests.isEmpty ? "false" : tests.map(\.part).joined(separator: " or ")
-    case .not(let other): "not \(other.part)"
+      tests.isEmpty ? "false" : Self.list(tests.lazy.map { $0.part(listMax) }, " or ", listMax)
+    case .not(let other): "not \(other.part(listMax))"
     case .compare(let path, .equal, .null): "\(path) is null"
     case .compare(let path, .notEqual, .null): "\(path) is not null"
     case .compare(let path, let comparison, let value):
-      "\(path) \(comparison.rawValue) \(value.literal)"
+      "\(path) \(comparison.rawValue) \(value.literal(listMax: listMax))"
     case .compareProperties(let path, let comparison, let other):
       "\(path) \(comparison.rawValue) \(other)"
     case .oneOf(let path, let values):
-      "\(path) in (\(values.map(\.literal).joined(separator: ", ")))"
+      "\(path) in (\(Self.list(values.lazy.map(\.literal), ", ", listMax)))"
     case .text(let path, .matches, let text, let collation),
       .text(let path, .matchesFormerly, let text, let collation):
       "\(path) matches \(ConditionText.expression(text))\(collation.suffix)"
+    case .text(let path, .likeEscaped, let text, let collation):
+      "\(path) like \(ConditionText.quoted(text)) escape \(ConditionText.quoted("\\"))"
+        + collation.suffix
     case .text(let path, let test, let text, let collation):
       "\(path) \(test.rawValue) \(ConditionText.quoted(text))\(collation.suffix)"
     case .contains(let path, let value): "\(path) has \(value.literal)"
     case .related(let relation, let quantifier, let inner):
-      "\(relation.text) \(quantifier.rawValue) (\(inner.text))"
+      "\(relation.text) \(quantifier.rawValue) (\(inner.text(listMax: listMax)))"
     }
   }
 
   /// The test as a part of another: in brackets if it would be misread without them.
-  private var part: String {
+  private func part(_ listMax: Int) -> String {
     switch self {
     case .all(let tests) where tests.count > 0, .any(let tests) where tests.count > 0:
-      "(\(text))"
-    default: text
+      "(\(text(listMax: listMax)))"
+    default: text(listMax: listMax)
     }
+  }
+
+  /// The elements of a list, of which one that is cut has only the first.
+  fileprivate static func list(
+    _ elements: some Collection<String>, _ separator: String, _ listMax: Int
+  ) -> String {
+    if elements.count <= listMax { return elements.joined(separator: separator) }
+    let first = elements.prefix(listMax) + ["… (\(elements.count) in all)"]
+    return first.joined(separator: separator)
   }
 }
 
@@ -151,6 +168,12 @@ enum ConditionText {
 }
 
 extension Value {
+  /// The value in the query language, an array cut to so many elements.
+  fileprivate func literal(listMax: Int) -> String {
+    guard case .array(let elements) = self else { return literal }
+    return "[\(Condition.Test.list(elements.lazy.map(\.literal), ", ", listMax))]"
+  }
+
   /// The value in the query language.
   var literal: String {
     switch self {

@@ -233,8 +233,8 @@ struct ConditionTextParser {
       text = try self.text(
         word == "matches" ? "an expression: /…/ or \"…\"" : "text in quotes")
     }
+    if word == "like" { return try .like(path, text, &self) }
     let collation = try self.collation()
-    if word == "like" { return .like(path, text, collation) }
     return .text(path, Condition.TextTest(rawValue: word) ?? .matches, text, collation)
   }
 

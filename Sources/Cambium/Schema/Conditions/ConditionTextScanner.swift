@@ -63,7 +63,7 @@ struct ConditionTextScanner {
     guard offset < bytes.count else { return .end }
     let byte = bytes[offset]
     switch byte {
-    case UInt8(ascii: "\""): return .text(try quoted())
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): return .text(try quoted())
     case UInt8(ascii: "`"): return .quoted(try quoted())
     case _ where isDigit(offset): return .number(number())
     case UInt8(ascii: "-") where isDigit(offset + 1) || isWord("inf", at: offset + 1):
@@ -120,7 +120,7 @@ struct ConditionTextScanner {
     return String(decoding: [bytes[offset - 1]], as: UTF8.self)
   }
 
-  /// Text up to the closing quote; `\` escapes.
+  /// Text up to the closing quote; `\` escapes, and in single quotes a doubled one is a quote.
   private mutating func quoted() throws -> String {
     let (start, quote) = (offset, bytes[offset])
     var content: [UInt8] = []
@@ -128,7 +128,12 @@ struct ConditionTextScanner {
     while offset < bytes.count {
       let byte = bytes[offset]
       offset += 1
-      if byte == quote { return String(decoding: content, as: UTF8.self) }
+      if byte == quote {
+        guard quote == UInt8(ascii: "'"), isFollowed(by: "'") else {
+          return String(decoding: content, as: UTF8.self)
+        }
+        offset += 1
+      }
       if byte == UInt8(ascii: "\\") { try content += escaped() } else { content.append(byte) }
     }
     throw QueryError(
@@ -145,7 +150,7 @@ struct ConditionTextScanner {
     case UInt8(ascii: "n"): return [0x0A]
     case UInt8(ascii: "t"): return [0x09]
     case UInt8(ascii: "r"): return [0x0D]
-    case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "`"): return [byte]
+    case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"): return [byte]
     case UInt8(ascii: "u"):
       if let scalar = scalar() { return Array(String(Character(scalar)).utf8) }
     default: break

@@ -5,7 +5,7 @@
 
 /// A pattern of `like`, prepared for comparing.
 struct LikePattern: Sendable {
-  private enum Element: Equatable, Sendable {
+  enum Element: Equatable, Sendable {
     case anyText, anyCharacter
     case character(String)
   }
@@ -15,20 +15,72 @@ struct LikePattern: Sendable {
   private let bytes: [UInt8]?
   private let collation: Collation
 
-  private static let percent = UInt8(ascii: "%")
-  private static let lowLine = UInt8(ascii: "_")
+  /// The bytes for any text and any character, which no ASCII text has.
+  private static let anyText: UInt8 = 0xFF
+  private static let anyCharacter: UInt8 = 0xFE
 
-  init(_ pattern: String, _ collation: Collation) {
+  /// Prepares a pattern, in which an escape makes the character after it stand for itself.
+  init(_ pattern: String, _ collation: Collation, escape: Character? = nil) {
     self.collation = collation
-    elements = pattern.map { character in
-      switch character {
-      case "%": .anyText
-      case "_": .anyCharacter
-      default: .character(LikePattern.folded(character, collation))
+    let plain = LikePattern.elements(pattern, escape: escape) ?? [.character(pattern)]
+    elements = plain.map { element in
+      guard case .character(let text) = element else { return element }
+      return .character(Folding.folded(text, collation))
+    }
+    bytes =
+      pattern.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D }
+      ? plain.flatMap(LikePattern.bytes) : nil
+  }
+
+  /// The elements of a pattern; nil where something else than `%`, `_` and the escape follows the
+  /// escape, or nothing.
+  static func elements(_ pattern: String, escape: Character?) -> [Element]? {
+    var elements: [Element] = []
+    var isEscaped = false
+    for character in pattern {
+      if isEscaped {
+        guard character == "%" || character == "_" || character == escape else { return nil }
+        elements.append(.character(String(character)))
+        isEscaped = false
+      } else if character == escape {
+        isEscaped = true
+      } else {
+        elements.append(
+          character == "%"
+            ? .anyText
+            : character == "_" ? .anyCharacter : .character(String(character)))
       }
     }
-    let bytes = Array(pattern.utf8)
-    self.bytes = bytes.allSatisfy { $0 < 0x80 && $0 != 0x0D } ? bytes : nil
+    return isEscaped ? nil : elements
+  }
+
+  /// The text that elements stand for; nil where one of them stands for several.
+  static func literal(_ elements: some Sequence<Element>) -> String? {
+    var text = ""
+    for element in elements {
+      guard case .character(let character) = element else { return nil }
+      text += character
+    }
+    return text
+  }
+
+  /// A pattern of elements, with `\` as its escape.
+  static func escaped(_ elements: [Element]) -> String {
+    elements.map { element in
+      switch element {
+      case .anyText: "%"
+      case .anyCharacter: "_"
+      case .character(let text): ["%", "_", "\\"].contains(text) ? "\\" + text : text
+      }
+    }.joined()
+  }
+
+  private static func bytes(_ element: Element) -> [UInt8] {
+    switch element {
+    case .anyText: [anyText]
+    case .anyCharacter: [anyCharacter]
+    case .character(let text): Array(text.utf8)
+    }
   }
 
   private func lowercased(_ byte: UInt8) -> UInt8 {
@@ -51,10 +103,10 @@ struct LikePattern: Sendable {
     if let bytes, text.isPlainASCII {
       return try matches(bytes.count, text.byteCount, &steps) { place, offset in
         let (wanted, byte) = (bytes[place], try text.load(UInt8.self, at: offset))
-        if wanted == LikePattern.lowLine { return true }
+        if wanted == LikePattern.anyCharacter { return true }
         return wanted == byte || collation != .binary && lowercased(wanted) == lowercased(byte)
       } isAnyText: {
-        bytes[$0] == LikePattern.percent
+        bytes[$0] == LikePattern.anyText
       }
     }
     let characters = try text.string(0, text.byteCount)

@@ -25,7 +25,7 @@ final class TextExpression: Sendable {
   /// Compiles a pattern.
   ///
   /// - Parameters:
-  ///   - test: The kind of pattern: `like`, `matches` or `matchesFormerly`.
+  ///   - test: The kind of pattern: `like`, `likeEscaped`, `matches` or `matchesFormerly`.
   ///   - pattern: The pattern.
   ///   - collation: The collation, which decides if case matters.
   ///   - isLinear: True if it must be of the linear dialect.
@@ -36,6 +36,7 @@ final class TextExpression: Sendable {
     let ignoresCase = collation != .binary
     switch test {
     case .like: engine = .like(LikePattern(pattern, collation))
+    case .likeEscaped: engine = .like(LikePattern(pattern, collation, escape: "\\"))
     case .matchesFormerly: engine = .former(try FormerExpression(pattern, ignoresCase: ignoresCase))
     default:
       do throws(PatternError) {
