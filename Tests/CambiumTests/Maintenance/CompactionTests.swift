@@ -75,20 +75,6 @@ struct CompactionTests {
     #expect(digests.count == 1)
   }
 
-  @Test("finishes one that was broken off, and goes on to a later moment, in one run")
-  func finishing() throws {
-    try place.use { database in
-      try database.writeCounts(1...60)
-      // Announced, as by a process that was killed then.
-      try database.writer.exclusively {
-        try database.directory.log.amend { try $0.setHorizon(20, archives: false) }
-      }
-      let result = try database.compaction().compact(upTo: 40, archives: false)
-      #expect(result.horizon == 40)
-      try expectSound(database)
-    }
-  }
-
   @Test("finishes one that was broken off at any step, and then goes on to its own horizon")
   func finishingAnother() throws {
     for calls in 0..<10 {
