@@ -40,8 +40,9 @@ struct Control {
     } else if trial == .corruption, workload != .single {
       setting.quota = 4_000
     } else {
-      // Of the calls that fail some, drawn from all, for most are made before there is a backup.
-      setting.quota = workload == .backup ? 400 : trial.quota(workload)
+      // Of the calls that fail some, drawn from all, for most are made before there is a backup, or
+      // a position that is kept.
+      setting.quota = [.backup, .undone].contains(workload) ? 400 : trial.quota(workload)
     }
     return setting
   }

@@ -75,8 +75,8 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power: workload.isDear ? 6 : workload == .compaction ? 14 : 24
-    case .kill: workload.isDear ? 160 : 240
+    case .power: workload.isDear ? 6 : workload == .compaction ? 12 : 20
+    case .kill: workload.isDear ? 140 : 220
     case .fault: 10_000
     case .space: 60
     case .corruption: workload == .single ? 2000 : 1200
