@@ -42,8 +42,9 @@ struct Control {
     // One call of all shows it, or one allocation.
     case .loss, .memory: setting.quota = 2000
     case .corruption where workload != .single: setting.quota = 4_000
-    // Of the calls that fail some, drawn from all, for most are made before there is a backup.
-    default: setting.quota = workload == .backup ? 400 : trial.quota(workload)
+    // Of the calls that fail some, drawn from all, for most are made before there is a backup, or
+    // a position that is kept.
+    default: setting.quota = [.backup, .undone].contains(workload) ? 400 : trial.quota(workload)
     }
     return setting
   }

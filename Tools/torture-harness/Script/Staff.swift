@@ -31,8 +31,9 @@ struct Staff {
   /// The path that the transaction before removed, if it did nothing else.
   private var removed: NodePath?
   private var photos: [[UInt8]] = []
-  /// A photo of two chunks, which is there for a while.
+  /// A photo of two chunks, which is there for a while, and is referred to again.
   private var large: [UInt8] = []
+  private var hasStoredLarge = false
   /// The sizes of the blobs that were referred to at the newest moments; no two photos have the
   /// same.
   private var recent: [Set<Int>] = []
@@ -83,10 +84,15 @@ struct Staff {
       return refused(4, [5], world, takesBadge: true)
         + [.blob(erased, photos[1]), .share(Staff.photo(5), from: erased)]
     case 3: return [set(Staff.erasedKey, number, world), .blob(erased, secret(number))]
-    case 4 where isAboutPhotos && world.nodes[Staff.path(7)] != nil:
-      return [.blob(Staff.photo(7), large)]
-    case 5 where world.nodes[Staff.photo(7)]?.blob?.count == large.count:
-      return [set(Staff.erasedKey, number, world), .remove(Staff.photo(7))]
+    case 4 where isAboutPhotos:
+      hasStoredLarge = true
+      return carriers(world).prefix(1).map { .blob($0, large) }
+    case 5 where hasStoredLarge:
+      let bearers = carriers(world).filter { world.nodes[$0]?.blob?.count == large.count }
+      return [set(Staff.erasedKey, number, world)] + bearers.map(Step.remove)
+    // It is referred to only by what the next compaction drops, and by this.
+    case Staff.leaving + 1 where hasStoredLarge:
+      return carriers(world).prefix(1).map { .refer($0, large) }
     case 5, 8: return [set(Staff.erasedKey, number, world)]
     default: return []
     }
@@ -98,6 +104,11 @@ struct Staff {
   /// The keys of the records that are there, in order.
   private func present(_ world: World) -> [Int] {
     (0..<Staff.keys).filter { world.nodes[Staff.path($0)] != nil }
+  }
+
+  /// The places of the photos of those that are never erased.
+  private func carriers(_ world: World) -> [NodePath] {
+    present(world).filter { $0 != Staff.erasedKey }.map(Staff.photo)
   }
 
   /// The blobs that nodes refer to which no erasure takes out.
