@@ -145,11 +145,13 @@ struct ChangingTests {
       cambium query a.cambium "p where name = '100% o''k' | ids"
       cambium query a.cambium "p where name like '100!%%' escape '!' | ids"
       cambium query a.cambium "p where name like '%0!%%k' escape '!' | ids"
+      cambium query a.cambium "p where name like '%0\\%%k' escape '\\' | ids"
       cambium query a.cambium "p where name like '100%' | count"
       cambium query a.cambium "p where name like 'a!b' escape '!'" 2>&1 | head -n 1
       """)
     #expect(
       printed == """
+        bob
         bob
         bob
         bob

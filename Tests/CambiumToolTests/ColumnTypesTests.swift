@@ -84,8 +84,8 @@ struct ColumnTypesTests {
   @Test("tell how many decimals a number rounds, and where the first one is")
   func rounded() throws {
     let fields = Array(repeating: "1.5", count: 28) + ["1.00000000000000000001", "0.3", "-7e-3"]
-    let column = try types(fields + ["1.00000000000000000002"]).columns[0]
-    #expect(column.rounded == ColumnTypes.Rounded(count: 2, line: 30))
+    let rounding = try types(fields + ["1.00000000000000000002"]).columns[0]
+    #expect(rounding.rounded == ColumnTypes.Rounded(count: 2, line: 30))
     #expect(try types(["1.5"]).columns[0].rounded == nil)
     #expect(try column(fields, declared: nil)[28] == 1.0)
   }

@@ -1,6 +1,7 @@
 // Goal: an import makes records of what is given, names the place of what is wrong, and never lets
 // a row or a digit go in silence. Method: small files, imported by the program.
 
+import Foundation
 import Testing
 
 @testable import CambiumTool

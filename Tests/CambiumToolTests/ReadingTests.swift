@@ -101,7 +101,7 @@ struct ReadingTests {
     let list = (1...13_000).map(String.init).joined(separator: ", ")
     let printed = try Self.run(
       "cambium query a.cambium 'p where born in (\(list)) or born = 1815' --explain")
-    #expect(printed.contains("born in (1, 2, 3, 4, 5, … (13000 in all)) or born = 1815\n"))
+    #expect(printed.contains("born in (1, 2, 3, 4, 5, … (13000 in all)) or born = 1815)\n"))
     #expect(printed.utf8.count < 300)
   }
 
@@ -114,6 +114,6 @@ struct ReadingTests {
       cambium declare a.cambium n --view 'sum(x)' -q
       cambium query a.cambium 'n | sum(x)' -o \(form)
       """)
-    #expect(printed.split(separator: "27670116110564327421").count == 3, "\(printed)")
+    #expect(printed.ranges(of: "27670116110564327421").count == 2, "\(printed)")
   }
 }

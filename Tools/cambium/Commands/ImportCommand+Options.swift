@@ -12,6 +12,10 @@ extension ImportCommand {
           key, onDuplicate, format, delimiter, text, null, children, records, model, keyCase, dates,
           ignoreUnknown, .reason,
         ], call, "files, not for --git")
+      // The variable of the surroundings is for all commands, and not a wish about this one.
+      if call[.actor]?.text != Surroundings.current().fallback(of: .actor) {
+        try refuse([.actor], call, "files, not for --git")
+      }
     } else {
       try refuse([contents, skipInvalid], call, "--git")
     }

@@ -47,8 +47,10 @@ struct QueryPrinter {
       found()
       var pairs = names.map { (name: $0, value: result[$0] ?? .null) }
       if query.isOfRecords {
+        // As in the query itself, id is the key, also where a property has that name.
+        let own = result.allValues.members.filter { $0.name != "id" }
         let key = Value.string(result.key?.description ?? "")
-        pairs = [(name: "id", value: key)] + result.allValues.members.map { ($0.name, $0.value) }
+        pairs = [(name: "id", value: key)] + own.map { ($0.name, $0.value) }
       }
       try writer.write(JSONLine(pairs.map { ($0.name, $0.value) }))
     }

@@ -52,7 +52,8 @@
 // A GIVEN is `$1`, `$2` and so on: a value beside the text. It may stand for a TEXT or INTEGER of a
 // test or a clause as well, and an array for the brackets after "in".
 //
-// A TEXT is in quotes, "so" or 'so'; within single quotes a doubled one is a quote.
+// A TEXT is in quotes, "so" or 'so'; within single quotes a doubled one is a quote, and `\` is
+// itself.
 //
 // `%` in a pattern of "like" stands for any text and `_` for one character; after the character of
 // "escape" they stand for themselves. A NAME before "by" is a collection, whose records refer to

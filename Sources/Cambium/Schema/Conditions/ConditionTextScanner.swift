@@ -120,21 +120,22 @@ struct ConditionTextScanner {
     return String(decoding: [bytes[offset - 1]], as: UTF8.self)
   }
 
-  /// Text up to the closing quote; `\` escapes, and in single quotes a doubled one is a quote.
+  /// Text up to the closing quote. `\` escapes, except in single quotes, which are SQL's: there a
+  /// doubled one is a quote, and `\` is itself.
   private mutating func quoted() throws -> String {
     let (start, quote) = (offset, bytes[offset])
+    let isSQL = quote == UInt8(ascii: "'")
     var content: [UInt8] = []
     offset += 1
     while offset < bytes.count {
       let byte = bytes[offset]
       offset += 1
       if byte == quote {
-        guard quote == UInt8(ascii: "'"), isFollowed(by: "'") else {
-          return String(decoding: content, as: UTF8.self)
-        }
+        guard isSQL, isFollowed(by: "'") else { return String(decoding: content, as: UTF8.self) }
         offset += 1
       }
-      if byte == UInt8(ascii: "\\") { try content += escaped() } else { content.append(byte) }
+      let isEscape = byte == UInt8(ascii: "\\") && !isSQL
+      if isEscape { try content += escaped() } else { content.append(byte) }
     }
     throw QueryError(
       "the \(quote == UInt8(ascii: "`") ? "backtick" : "quote") is not closed", in: text,
@@ -150,7 +151,7 @@ struct ConditionTextScanner {
     case UInt8(ascii: "n"): return [0x0A]
     case UInt8(ascii: "t"): return [0x09]
     case UInt8(ascii: "r"): return [0x0D]
-    case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"): return [byte]
+    case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "`"): return [byte]
     case UInt8(ascii: "u"):
       if let scalar = scalar() { return Array(String(Character(scalar)).utf8) }
     default: break
