@@ -44,7 +44,9 @@ struct MapGrowthTests {
   func entries() throws {
     for pages in 24..<56 {
       try withDatabase({ $0.mapSize = pages << 12 }) { database in
-        for number in 1...6 { try database.write { tx in try tx.set("a/\(number)", to: 1) } }
+        for number in 1...6 {
+          try database.write { tx in try tx.set(NodePath("a/\(number)"), to: 1) }
+        }
         try database.setRetention(Retention(duration: .seconds(1)))
         try database.compact(upTo: 4, archives: true)
         #expect(try database.horizon == 4)
