@@ -168,7 +168,7 @@ import Testing
       let lines = rest[..<end].split(separator: 0x0A, maxSplits: 1)
       let (title, body) = (lines.first ?? [], lines.dropFirst().first ?? [])
       let text = (String(decoding: title, as: UTF8.self), String(decoding: body, as: UTF8.self))
-      if lines.count == 2, !hasIdeographs(text.1) { texts.append(text) }
+      if lines.count == 2, !hasIdeographs(text.1), !hasUs(text.1) { texts.append(text) }
       rest = rest[(end + 2)...]
     }
     return texts
@@ -177,6 +177,12 @@ import Testing
   /// True if the text has ideographs, which are split into words in another way than SQLite does.
   private static func hasIdeographs(_ text: String) -> Bool {
     text.unicodeScalars.contains { $0.properties.isIdeographic }
+  }
+
+  /// True if the text has the word "us", as US English has it: FTS5's porter leaves words of two
+  /// letters as they are, and makes the same of "use".
+  private static func hasUs(_ text: String) -> Bool {
+    text.split { !$0.isLetter && !$0.isNumber }.contains { $0.lowercased() == "us" }
   }
 
   private static func output(of command: String) throws -> [UInt8] {
