@@ -40,6 +40,8 @@ struct Sizes: Sendable {
     }
     bulkCount = 60 + random.below(240)
     drawLimits(isTight, &random)
+    // An erasure commits to files whose maps do not grow in the middle of a commit.
+    if workload == .erase { options.mapSize = max(options.mapSize, 1 << 22) }
     drawIntervals(workload, &random)
   }
 
