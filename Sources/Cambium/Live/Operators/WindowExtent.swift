@@ -13,6 +13,9 @@ struct WindowExtent: Sendable {
   /// True if one row behind the window is known as long as there is any.
   var knowsNext = false
 
+  /// True if it leaves out rows.
+  var isBounded: Bool { limit != nil || offset > 0 || start != nil }
+
   /// The number of rows that must be known; nil for all.
   var needed: Int? {
     limit.flatMap { limit in

@@ -211,8 +211,11 @@ final class LiveRun {
   ) throws -> BoxedDiff {
     defer { result.endStep() }
     guard let step = try result.step(changes, reading) else {
-      let isOfRowsAlone = result.isOfRecords && changes.allSatisfy { $0.collection == collection }
-      return try again(reading, isOfRowsAlone ? .window : .related, after: changes)
+      // Without a window, a row whose own record has not changed follows from another one's.
+      let isByWindow =
+        (extent ?? query.extent).isBounded && result.isOfRecords
+        && changes.allSatisfy { $0.collection == collection }
+      return try again(reading, isByWindow ? .window : .related, after: changes)
     }
     var diff = BoxedDiff(sequence: reading.snapshot.sequence)
     if !step.diff.isEmpty {
