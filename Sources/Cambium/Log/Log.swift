@@ -118,14 +118,6 @@ final class Log: Sendable {
   /// Checks that this process may still use the file: that it was not forked or replaced.
   func checkUsable() throws { try lmdb.health.check(forWriting: false) }
 
-  /// Ensures that the map has room for a commit of `bytes` bytes.
-  func makeRoom(for bytes: Int) throws {
-    try lmdb.growMap(headroom: 4 * bytes)
-  }
-
-  /// Enlarges the map.
-  func grow(for bytes: Int) throws { try lmdb.growMap(headroom: 2 * bytes + (64 << 20)) }
-
   func close() { lmdb.close() }
 
   /// The bytes of the pages of its tables, with or without those of the records.

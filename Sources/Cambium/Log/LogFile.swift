@@ -67,7 +67,7 @@ extension Log {
     // LMDB renumbers the transactions of a copy, and the head holds that number.
     let copy = try Log(at: directory, options)
     defer { copy.close() }
-    try copy.write(0, head: head) { _ in }
+    try copy.write(head: head) { _ in }
   }
 }
 

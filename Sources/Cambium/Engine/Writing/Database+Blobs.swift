@@ -65,7 +65,6 @@ extension Log {
 
   /// Stores chunks without a transaction of their own.
   fileprivate func commit(_ chunks: BlobChunks) throws {
-    try makeRoom(for: chunks.byteCount)
     try amend { try chunks.write(to: $0) }
   }
 }

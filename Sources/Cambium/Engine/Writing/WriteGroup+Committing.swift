@@ -51,25 +51,19 @@ extension WriteGroup {
   }
 
   private func commitLog(_ numbers: [String: UInt64]) throws {
-    for _ in 0..<4 {
-      do {
-        var transaction: UInt64 = 0
-        try directory.log.write(0, head: head) { writer in
-          transaction = writer.reader.transaction
-          try additions.chunks.write(to: writer)
-          for record in records { try writer.append(record) }
-          for (name, number) in numbers { try writer.setNumber(name, to: number) }
-        }
-        // The writer's lock is held since the mark was read, so that nobody can have changed it.
-        return directory.stateInUse.noteCompared(state, at: transaction)
-      } catch let error as StorageError where error.kind == .uncertain {
-        throw DatabaseError.outcomeUnknown(head.sequence)
-      } catch let error as StorageError where error.kind == .mapFull {
-        let bytes = records.reduce(additions.chunks.byteCount) { $0 + $1.operations.count }
-        try directory.log.grow(for: bytes)
+    var transaction: UInt64 = 0
+    do {
+      try directory.log.write(head: head) { writer in
+        transaction = writer.reader.transaction
+        try additions.chunks.write(to: writer)
+        for record in records { try writer.append(record) }
+        for (name, number) in numbers { try writer.setNumber(name, to: number) }
       }
+    } catch let error as StorageError where error.kind == .uncertain {
+      throw DatabaseError.outcomeUnknown(head.sequence)
     }
-    throw DatabaseError.full(reason: "the log's map could not grow enough")
+    // The writer's lock is held since the mark was read, so that nobody can have changed it.
+    directory.stateInUse.noteCompared(state, at: transaction)
   }
 
   /// Folds in the committed records after the state's own commit failed: with more room in its map,

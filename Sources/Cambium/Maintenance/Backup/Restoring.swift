@@ -134,7 +134,7 @@ private final class Restoration {
   }
 
   func begin() throws {
-    try log.write(0, head: head) { try $0.setFormat(backup.format) }
+    try log.write(head: head) { try $0.setFormat(backup.format) }
   }
 
   /// Takes the content of one step.
@@ -171,7 +171,7 @@ private final class Restoration {
     try Files.createDirectory(baselineDirectory)
     baselineFile = try FileWriter(creating: "\(baselineDirectory)/data.mdb")
     head = LogHead(mark)
-    try log.write(0, head: head) { try $0.begin(after: mark) }
+    try log.write(head: head) { try $0.begin(after: mark) }
   }
 
   private func closeBaseline() throws {
@@ -183,7 +183,7 @@ private final class Restoration {
 
   /// Writes what was taken.
   private func store() throws {
-    try log.write(bytes, head: head) { writer in
+    try log.write(head: head) { writer in
       for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
       for record in records { try writer.append(record) }
     }
@@ -197,7 +197,7 @@ private final class Restoration {
     guard head.sequence == last else {
       throw DatabaseError.corrupt(reason: "the backup has changed while it was read")
     }
-    try log.write(0, head: head) { writer in
+    try log.write(head: head) { writer in
       for tag in backup.tags where tag.sequence <= last {
         try writer.setTag(tag.name, to: tag.sequence)
       }

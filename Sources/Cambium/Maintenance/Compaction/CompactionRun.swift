@@ -208,7 +208,6 @@ final class CompactionRun {
     let segment = try archives ? seal(from: oldest, upTo: horizon) : nil
     // Compressing takes longer than storing, and nobody need wait for it.
     let sealed = try segment?.stored()
-    if let segment { try directory.log.makeRoom(for: segment.records.count) }
     try writer.step(segment == nil ? "drop" : "seal", &pace) { end in
       try directory.log.amend { log in
         if let segment, let sealed { try log.putSegment(segment, stored: sealed) }

@@ -47,7 +47,7 @@ struct DatabaseRewrite {
   /// Copies tags, positions, the policy and all else that is not about the rewritten files.
   func copyEntries(_ head: LogHead) throws {
     let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
-    try new.write(Replay.stepBytes, head: head) { writer in
+    try new.write(head: head) { writer in
       for name in names where !DatabaseRewrite.isMadeAnew(name) {
         try old.read { log in
           _ = try log.entry(name) { try writer.setEntry(name, $0.array()) }

@@ -115,7 +115,7 @@ struct ErasureRun {
 
   private mutating func begin(after baseline: BaselineMark) throws {
     head = LogHead(baseline)
-    try files.new.write(0, head: head) { writer in
+    try files.new.write(head: head) { writer in
       try writer.setFormat(try files.old.read { try $0.format() })
       try writer.begin(after: baseline)
     }
@@ -136,7 +136,7 @@ struct ErasureRun {
       var left = Segment(after: last)
       records.reverse()
       while try redaction.run({ records.popLast() }, { left.append($0.stored()) }) {}
-      try files.new.write(max(left.records.count, Replay.stepBytes), head: head) { writer in
+      try files.new.write(head: head) { writer in
         if mark.sequence > .zero { try writer.setArchiveStart(mark) }
         try writer.putSegment(left)
       }

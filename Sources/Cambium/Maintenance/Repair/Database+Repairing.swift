@@ -135,7 +135,7 @@ private struct LogRescue {
   }
 
   private func begin() throws {
-    try target.write(0, head: head) { writer in
+    try target.write(head: head) { writer in
       try writer.setFormat(format)
       try writer.begin(after: examiner.baseline)
     }
@@ -151,7 +151,7 @@ private struct LogRescue {
         let segment = try? key.lend({ key in try value.lend { try Segment(key: key, $0) } }),
         segment.first == last.next
       else { return }
-      try target.write(segment.records.count + Replay.stepBytes, head: head) { writer in
+      try target.write(head: head) { writer in
         if last > .zero { try writer.setArchiveStart(examiner.archiveStart) }
         try writer.putSegment(segment)
       }
@@ -161,7 +161,7 @@ private struct LogRescue {
 
   /// Copies the policy, and the tags of moments that are there.
   private func copyEntries() throws {
-    try target.write(0, head: head) { writer in
+    try target.write(head: head) { writer in
       for (name, value) in examiner.kept {
         let isTag = name != Retention.name
         let sequence = isTag ? try value.lend { try $0.load(UInt64.self, at: 0) } : 0
@@ -281,7 +281,7 @@ private struct LogRescue {
     var chunks = try examiner.file.chunks()
     var isDone = false
     while !isDone {
-      try target.write(Replay.stepBytes * 2, head: head) { writer in
+      try target.write(head: head) { writer in
         var bytes = 0
         while bytes < Replay.stepBytes {
           guard let step = chunks.next() else {

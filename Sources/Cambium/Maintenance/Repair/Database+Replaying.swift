@@ -74,12 +74,12 @@ private struct LogCopy {
       try progress.tell("copy", head.sequence.rawValue, last.rawValue)
       try target.append(try someRecords(&head), head: head)
     }
-    try target.write(0, head: head, copyTags)
+    try target.write(head: head, copyTags)
   }
 
   private func begin(_ head: LogHead) throws {
     let (format, retention) = try source.read { (try $0.format(), try $0.retention()) }
-    try target.write(0, head: head) { writer in
+    try target.write(head: head) { writer in
       try writer.setFormat(format)
       try writer.setRetention(retention)
       try writer.begin(after: start)
@@ -93,7 +93,7 @@ private struct LogCopy {
     if archiveStart != start { try Baseline.copy(archiveStart, of: path, beside: target) }
     var last = archiveStart.sequence
     while last < start.sequence, let segment = try source.read({ try $0.segment(after: last) }) {
-      try target.write(segment.records.count, head: head) { writer in
+      try target.write(head: head) { writer in
         if archiveStart.sequence > .zero { try writer.setArchiveStart(archiveStart) }
         try writer.putSegment(segment)
       }
@@ -126,7 +126,7 @@ extension Log {
         try $0.chunks(after: last, bytes: Replay.stepBytes, without: known)
       }
       guard let newest = chunks.last else { return }
-      try write(chunks.reduce(0) { $0 + $1.value.count }, head: head) { writer in
+      try write(head: head) { writer in
         for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
       }
       last = newest.key
