@@ -149,3 +149,40 @@ struct SnapshotPagesTests {
 extension RawSpan {
   fileprivate var copied: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }
+
+extension SnapshotPagesTests {
+  @Test("are refused where the root of a small table is older than the table", arguments: [3, 400])
+  func olderRoot(count: Int) throws {
+    let directory = try ScratchDirectory()
+    let filled = try directory.open()
+    try filled.write { transaction, table in
+      for number in 0..<count { try transaction.put(table, "word \(1000 + number)", "value") }
+    }
+    filled.close()
+    var edited = EditedImage(bytes: try ScratchFile.contents(of: directory.data))
+    edited.removeLastNode(of: Int(edited.u64(edited.table("words") + 40)) * 4096)
+    try ScratchFile.store(edited.bytes, at: directory.data)
+    let environment = try directory.open()
+    #expect(throws: StorageError.self) { try environment.get("word 1001") }
+    let table = try environment.table("words")
+    let transaction = try ReadTransaction(environment, tables: [table])
+    #expect(throws: StorageError.self) {
+      var cursor = try Cursor(transaction.access, table)
+      _ = try cursor.first()
+    }
+    #expect(throws: StorageError.self) {
+      var cursor = try Cursor(transaction.access, table)
+      _ = try Array("word 1001".utf8).lend { try cursor.seek($0) }
+    }
+  }
+}
+
+extension EditedImage {
+  /// Leaves a page as it was before its last node was added.
+  fileprivate mutating func removeLastNode(of page: Int) {
+    let (node, isBranch) = (node(count(page) - 1, page), u16(page + 10) & 1 == 1)
+    let size = 8 + u16(node + 6) + (isBranch ? 0 : u32(node))
+    set(u16: u16(page + 14) + (size + 1) & ~1, at: page + 14)
+    set(u16: u16(page + 12) - 2, at: page + 12)
+  }
+}

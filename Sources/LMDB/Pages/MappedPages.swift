@@ -24,19 +24,31 @@
     return unsafe try MappedPage(at: place, number, isBranch: isBranch)
   }
 
+  /// The root of a tree that is not empty.
+  ///
+  /// A page may be an older form of itself, and all its checksums are right then. Of a small tree
+  /// the summary tells how many nodes the root has, which mostly shows it.
+  @inline(__always)
+  func root(of tree: TreeSummary) throws(StorageError) -> MappedPage {
+    let root = try page(tree.root, isBranch: tree.depth > 1)
+    if tree.depth > 2 { return root }
+    guard UInt64(root.count) == (tree.depth == 1 ? tree.entries : tree.leafPages) else {
+      throw root.fault("it has not as many nodes as its table says")
+    }
+    return root
+  }
+
   /// The leaf on which a key is, or would be.
   @inline(__always)
   func locate(
     _ key: UnsafeRawBufferPointer, in tree: TreeSummary
   ) throws(StorageError) -> (leaf: MappedPage, index: Int, isExact: Bool) {
-    var number = tree.root
+    var leaf = try root(of: tree)
     var level = tree.depth
     while level > 1 {
-      let branch = try page(number, isBranch: true)
-      number = try branch.child(unsafe branch.way(to: key))
       level &-= 1
+      leaf = try page(try leaf.child(unsafe leaf.way(to: key)), isBranch: level > 1)
     }
-    let leaf = try page(number, isBranch: false)
     let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
     return (leaf, index, isExact)
   }

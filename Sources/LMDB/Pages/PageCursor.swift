@@ -50,7 +50,7 @@ import CLMDB
     var (lower, upper): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) = (nil, nil)
     var number = tree.root
     for level in 0..<leaf {
-      let branch = try pages.page(number, isBranch: true)
+      let branch = try level == 0 ? pages.root(of: tree) : pages.page(number, isBranch: true)
       let index = unsafe try branch.way(to: wanted)
       unsafe (levels + level).initialize(
         to: Level(page: branch, index: index, lower: lower, upper: upper))
@@ -60,7 +60,7 @@ import CLMDB
       if index < branch.count &- 1 { unsafe upper = unsafe try branch.key(index &+ 1) }
       number = try branch.child(index)
     }
-    let page = try pages.page(number, isBranch: false)
+    let page = try leaf == 0 ? pages.root(of: tree) : pages.page(number, isBranch: false)
     let (index, isExact) = unsafe try page.lowerBound(wanted, from: 0)
     unsafe (levels + leaf).initialize(
       to: Level(page: page, index: index, lower: lower, upper: upper))
@@ -215,7 +215,7 @@ import CLMDB
         number = try above.page.child(above.index)
       }
       let isBranch = level < leaf
-      let page = try pages.page(number, isBranch: isBranch)
+      let page = try level == 0 ? pages.root(of: tree) : pages.page(number, isBranch: isBranch)
       let index = isLast ? page.count &- 1 : 0
       unsafe (levels + level).initialize(
         to: Level(page: page, index: index, lower: lower, upper: upper))
