@@ -195,10 +195,17 @@ struct DirectoryEntry {
   }
 
   /// Renames it; an existing target file is replaced.
+  ///
+  /// A file system in a network may report an error of a rename that has happened. It counts as
+  /// done then: whoever gave up would leave the new name behind, and could not try again.
   func rename(to target: DirectoryEntry) throws(StorageError) {
-    guard
-      unsafe renameat(directory.descriptor, name, target.directory.descriptor, target.name) == 0
-    else { throw Files.failure("renaming \(path) to \(target.path)") }
+    let before = status.map(Files.Identity.init)
+    if unsafe renameat(directory.descriptor, name, target.directory.descriptor, target.name) == 0 {
+      return
+    }
+    let failure = Files.failure("renaming \(path) to \(target.path)")
+    let hasMoved = before != nil && status == nil
+    guard hasMoved, target.status.map(Files.Identity.init) == before else { throw failure }
   }
 
   // MARK: Refusing
