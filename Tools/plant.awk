@@ -7,7 +7,8 @@
 #     - options.synced = true
 #     + options.synced = false
 #
-# `found by` names a trial, a workload and, if they are strict, the names; it may come again. Each
+# `found by` names a trial, a workload and, if they matter, the order of names and the kind of fault;
+# it may come again. `found only by` says that no trial without that kind of fault finds it. Each
 # `in` names a type and one of its members, wherever that lies. Below are lines of it: those with
 # `-` give way to those with `+`, the others say where. Together they must be found exactly once;
 # how far they are indented does not matter. A bug takes as many of these as it needs.
@@ -39,9 +40,10 @@ path ~ /\.bugs$/ {
   if (/^ *(#|$)/) hunk = 0
   else if (sub(/^bug /, "")) begin_bug($0)
   else if (sub(/^found by /, "")) finders[bugs] = finders[bugs] $0 "\n"
+  else if (sub(/^found only by /, "")) finders[bugs] = finders[bugs] "only " $0 "\n"
   else if (sub(/^in /, "")) begin_hunk($0)
   else if (/^[-+ ] / && hunk) add_line(substr($0, 1, 1), trimmed($0, 2))
-  else fail(path ":" FNR, "this is neither bug, found by, in, nor a line of a change")
+  else fail(path ":" FNR, "this is neither bug, found by, found only by, in, nor a line of a change")
   next
 }
 
@@ -232,13 +234,10 @@ function check_apart(i) {
     refuse(edit_hunks[i], "another bug replaces a part of these lines")
 }
 
-function write_list(i, j, count, each, words) {
+function write_list(i, j, count, each) {
   for (i = 1; i <= bugs; i++) {
     count = split(finders[i], each, "\n")
-    for (j = 1; j < count; j++) {
-      split(each[j] " journal", words, " ")
-      print bug_names[i] "\t" words[1] "\t" words[2] "\t" words[3] >(into "/bugs")
-    }
+    for (j = 1; j < count; j++) print bug_names[i] "\t" each[j] >(into "/bugs")
   }
   close(into "/bugs")
 }

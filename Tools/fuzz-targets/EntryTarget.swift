@@ -26,8 +26,8 @@ enum EntryTarget {
     switch kind % 6 {
     case 0: check(bytes, { try FormatEntry($0) }) { $0.stored() }
     case 1: check(bytes, { try LogHead($0) }) { $0.stored() }
-    case 2: check(bytes, { try StateMark($0) }) { $0.stored() }
-    case 3: check(bytes, { try CheckpointMark($0) }) { $0.stored() }
+    case 2: check(bytes, hadLess: 4, { try StateMark($0) }) { $0.stored() }
+    case 3: check(bytes, hadLess: 4, { try CheckpointMark($0) }) { $0.stored() }
     case 4: check(bytes, hadLess: 8, { try StateHead($0) }) { $0.stored() }
     default: checkSeal(bytes)
     }

@@ -58,6 +58,7 @@ import Glibc
       let session = try Session(arguments)
       guard let measure = arguments.measure else { return session.run() }
       defer { session.removeFiles() }
+      if measure == .kinds { return try session.measureKinds() }
       return try run(measure, arguments, in: session.directory)
     default: throw Failure(Arguments.usage)
     }
@@ -83,6 +84,8 @@ import Glibc
       var setting = arguments.setting
       setting.directory = directory
       return try LiveHistories(setting: setting).measure(commits: arguments.count ?? 200_000)
+    // The session runs it, since it is made of jobs.
+    case .kinds: break
     }
     return true
   }

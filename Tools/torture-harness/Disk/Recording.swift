@@ -74,11 +74,12 @@ struct Recording {
     self.calls = calls
   }
 
-  /// The place of the nth of those calls, counted from 1; the end where there are fewer.
-  func index(ofCounted number: Int) -> Int {
+  /// The place of the call that an order is about; the end where there are fewer.
+  func index(of order: FaultOrder) -> Int {
     let first = calls.first { $0.isCounted }?.process
-    var left = number
+    var left = order.number
     for (index, call) in calls.enumerated() where call.isCounted && call.process == first {
+      if let path = order.path, !call.path.contains(path) { continue }
       left -= 1
       if left == 0 { return index }
     }

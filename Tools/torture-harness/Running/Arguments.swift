@@ -21,7 +21,7 @@ struct Arguments: Codable {
   var count: Int?
   var end: UInt64?
   /// The measurement to make instead: compacting that drops, or that archives; declaring; what
-  /// comes of a damaged state; what live queries are followed through.
+  /// comes of a damaged state; what live queries are followed through; which faults find what.
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
@@ -38,6 +38,7 @@ struct Arguments: Codable {
     case declaring
     case damage
     case live
+    case kinds
   }
 
   static let usage = """
@@ -45,8 +46,8 @@ struct Arguments: Codable {
            Tools/torture --trial power|kill|fault|loss|twice|brim|remount|clock|memory|space
                                  |corruption|feed|schedule|live
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
-                         [--bug NAME] [--case N]
-           Tools/torture --measure compaction|archiving|declaring|damage|live [--count N] [--at DB]
+                         [--fault KIND] [--bug NAME] [--case N]
+           Tools/torture --measure compaction|archiving|declaring|damage|live|kinds [--count N] [--at DB]
     """
 }
 
@@ -91,6 +92,7 @@ extension Arguments {
       setting.workload = try choice()
       workload = setting.workload
     case "--names": setting.order = try choice()
+    case "--fault": setting.fault = try choice() as Faults.Kind
     case "--bug": setting.bug = value
     case "--recording": setting.recording = value
     case "--recorder": setting.recorder = value

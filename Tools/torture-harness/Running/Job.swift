@@ -6,7 +6,8 @@ struct Job: CustomStringConvertible {
   var description: String {
     let names = trial.losesPower ? ", \(setting.order.rawValue) names" : ""
     let workload = trial.workloads.count > 1 ? " \(setting.workload.rawValue)" : ""
-    return "\(trial.rawValue)\(workload), seed \(setting.seed)\(names)"
+    let fault = setting.fault.map { " \($0.rawValue)" } ?? ""
+    return "\(trial.rawValue)\(workload)\(fault), seed \(setting.seed)\(names)"
   }
 
   /// The command line that runs it again.
@@ -14,6 +15,7 @@ struct Job: CustomStringConvertible {
     "Tools/torture --trial \(trial.rawValue) --workload \(setting.workload.rawValue)"
       + " --seed \(setting.seed) --quota \(setting.quota)"
       + (trial.losesPower ? " --names \(setting.order.rawValue)" : "")
+      + (setting.fault.map { " --fault \($0.rawValue)" } ?? "")
       + (setting.bug.isEmpty ? "" : " --bug '\(setting.bug)'")
   }
 

@@ -25,7 +25,8 @@ struct Session {
 
   /// The planted bugs of a whole run, or the one that is asked for.
   private static func controls(_ arguments: Arguments) throws -> [Control] {
-    let (setting, isPart) = (arguments.setting, arguments.trial != nil || arguments.measure != nil)
+    let (setting, measure) = (arguments.setting, arguments.measure)
+    let isPart = arguments.trial != nil || measure != nil && measure != .kinds
     if setting.bug.isEmpty && isPart { return [] }
     let all = try Control.all(listedIn: "\(setting.planted)/bugs", seed: setting.seed)
     let wanted = setting.bug.isEmpty ? all : all.filter { $0.bug == setting.bug }
@@ -47,6 +48,13 @@ struct Session {
   }
 
   func removeFiles() { System.remove(directory) }
+
+  /// - Returns: True if each kind of fault finds something that nothing else does.
+  func measureKinds() throws -> Bool {
+    var share = Cases.Share()
+    share.stopsAtFirst = true
+    return try Kinds(controls: controls) { try outcome($0, share) }.measure()
+  }
 
   private mutating func runAll() -> Bool {
     let end = arguments.minutes.map { ContinuousClock.now + .seconds($0 * 60) }

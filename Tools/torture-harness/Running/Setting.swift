@@ -8,6 +8,8 @@ struct Setting: Codable, Sendable {
   /// The amount of the trial that is wanted; each trial says what it counts.
   var quota = 1
   var order = Disk.NameOrder.strict
+  /// The only kind of fault that is wanted; nil for all.
+  var fault: Faults.Kind?
   /// The name of the bug that this trial must find, in a process that has it; none usually.
   var bug = ""
   /// A directory of this trial's own.

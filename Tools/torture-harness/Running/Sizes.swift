@@ -38,10 +38,12 @@ struct Sizes: Sendable {
       ballast = Ballast(
         count: 60 + random.below(50), keyCount: 150 + random.below(100), textCount: 220)
     }
+    // Now and then the state has more than three levels.
+    if workload == .large, seed % 5 == 2 {
+      ballast = Ballast(count: 450, keyCount: 250, textCount: 220)
+    }
     bulkCount = 60 + random.below(240)
     drawLimits(isTight, &random)
-    // An erasure commits to files whose maps do not grow in the middle of a commit.
-    if workload == .erase { options.mapSize = max(options.mapSize, 1 << 22) }
     drawIntervals(workload, &random)
   }
 

@@ -2,7 +2,6 @@ import Cambium
 import FoundationEssentials
 import LMDB
 import Simulation
-import Synchronization
 
 /// Opens what a crash has left, and checks every promise against the script.
 struct Checker: Sendable {
@@ -13,6 +12,9 @@ struct Checker: Sendable {
   var mount: String?
   /// True if the state may have to be rebuilt. After a killed process it must not.
   var mayRebuild = true
+  /// True if stored bytes were changed. Otherwise nothing may be called damaged: a state of which
+  /// pages may be missing is not looked at, for what is missing need not show.
+  var mayBeDamaged = false
   /// True if there is a backup beside the database, or will be.
   var backsUp = false
   /// True to walk the pages and fold the log once more.
@@ -47,15 +49,13 @@ struct Checker: Sendable {
   private func checkOpening(_ path: String, _ marks: Marks) throws -> UInt64 {
     let backups = backsUp ? BackupChecker(self, path, marks) : nil
     try backups?.checkLeft()
-    let rebuilds = Mutex<[String]>([])
+    let reports = Reports()
     var options = Database.Options.roomy
     options.createIfMissing = !marks.isCreated
     options.systemStart = systemStart
     options.mountIdentity = mount
     if hasTimes { options.clock = { [times = script.times] in times.now } }
-    options.diagnostics = { diagnostic in
-      if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
-    }
+    options.diagnostics = { reports.take($0) }
     let database = try Database(at: path, options: options)
     let head = try database.head.rawValue
     try demand(
@@ -63,7 +63,7 @@ struct Checker: Sendable {
       "P1: transaction \(marks.acknowledged) was acknowledged, and the head is \(head)")
     try demand(
       head <= marks.most, "P2: \(marks.most) transactions were submitted, and the head is \(head)")
-    let reasons = rebuilds.withLock { $0 }
+    let reasons = reports.rebuilds
     try demand(
       mayRebuild || reasons.allSatisfy { $0 == "there is none" },
       "the state was made anew after a killed process: \(reasons)")
@@ -76,6 +76,8 @@ struct Checker: Sendable {
     try backups?.goOn(database)
     if verifies { try demandSound(database) }
     try database.close()
+    let damage = reports.damage
+    try demand(mayBeDamaged || damage.isEmpty, "P1: damage was trusted, and found: \(damage)")
     return head
   }
 

@@ -153,7 +153,7 @@ struct Endurance {
 
   private mutating func attempt(_ body: () throws -> Void) throws {
     do { try body() } catch let error as DatabaseError {
-      guard order.hasSuffix("once"), !isSpent, failedTurns == 0 else { return }
+      guard order.contains(":once"), !isSpent, failedTurns == 0 else { return }
       isSpent = true
       do { try body() } catch let again as DatabaseError {
         throw Violation("P6: a backup fails with \(error), and again with \(again)")

@@ -17,7 +17,7 @@ struct FaultLosses {
   func run(_ cases: Cases) throws {
     let recording = try Recording(setting.recording)
     let kinds: [Faults.Kind] = [.lost, .late, .inputOutput, .full]
-    for (number, order) in Faults.orders(recording.counted, setting, kinds).enumerated() {
+    for (number, order) in Faults.orders(recording, setting, kinds).enumerated() {
       if cases.isOver { return }
       cases.next("fault \(order), and a loss of power") {
         try check(order, seed: UInt64(number), cases)
@@ -25,13 +25,13 @@ struct FaultLosses {
     }
   }
 
-  private func check(_ order: String, seed: UInt64, _ cases: Cases) throws {
+  private func check(_ order: FaultOrder, seed: UInt64, _ cases: Cases) throws {
     let run = try RecordedRun(setting, in: "\(setting.directory)/run")
     try run.endure(order, isRecording: true)
     let recording = try Recording(run.recordingFile)
     var random = SeededGenerator(seed: setting.seed &* 1_000 &+ seed, 47)
-    let first = recording.index(ofCounted: Int(order.prefix { $0 != ":" }) ?? 1)
-    for _ in 0..<(order.contains(Faults.Kind.lost.rawValue) ? FaultLosses.outcomes : 1) {
+    let first = recording.index(of: order)
+    for _ in 0..<(order.kind == .lost ? FaultLosses.outcomes : 1) {
       try check(recording, after: first, &random, cases)
     }
   }

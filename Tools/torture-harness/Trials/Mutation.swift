@@ -6,6 +6,8 @@ struct Mutation: CustomStringConvertible {
   let description: String
   private(set) var bytes: [UInt8]
   private let original: [UInt8]
+  /// True if a page is what it was at an earlier moment.
+  private(set) var isOlder = false
 
   private static let kinds = [
     "flipped bit", "flipped bit", "flipped bit", "zeroed sector", "zeroed page", "swapped sectors",
@@ -39,6 +41,7 @@ struct Mutation: CustomStringConvertible {
       detail = "\(a) and \(b)"
     case "stale page":
       if second.upperBound <= older.count { bytes.replaceSubrange(second, with: older[second]) }
+      isOlder = true
       detail = "\(b)"
     default:
       let count = random.oneIn(2) ? a * size : random.below(original.count)

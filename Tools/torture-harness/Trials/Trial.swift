@@ -65,7 +65,8 @@ enum Trial: String, CaseIterable, Codable, Sendable {
 
   /// Runs its cases.
   func run(_ setting: Setting, _ cases: Cases) throws {
-    let checker = Checker(setting)
+    var checker = Checker(setting)
+    checker.mayBeDamaged = self == .corruption
     switch self {
     case .power: try PowerLoss(setting: setting, checker: checker).run(cases)
     case .kill: try Kills(setting: setting, checker: checker).run(cases)
