@@ -7,11 +7,11 @@
 #     - options.synced = true
 #     + options.synced = false
 #
-# `found by` names a trial, a workload and, if they matter, the order of names and the kind of fault;
-# it may come again. `found only by` says that no trial without that kind of fault finds it. Each
-# `in` names a type and one of its members, wherever that lies. Below are lines of it: those with
-# `-` give way to those with `+`, the others say where. Together they must be found exactly once;
-# how far they are indented does not matter. A bug takes as many of these as it needs.
+# `found by` names a trial, a workload and, if they matter, the order of names and the kind of
+# fault; it may come again. `found only by` says that no trial without that kind of fault finds it.
+# Each `in` names a type and one of its members, wherever that lies. Below are lines of it: those
+# with `-` give way to those with `+`, the others say where. Together they must be found exactly
+# once; how far they are indented does not matter. A bug takes as many of these as it needs.
 #
 # Where a bug changes something, the source gets both forms and a switch: lines that give way to
 # others must therefore be whole statements.
@@ -43,7 +43,7 @@ path ~ /\.bugs$/ {
   else if (sub(/^found only by /, "")) finders[bugs] = finders[bugs] "only " $0 "\n"
   else if (sub(/^in /, "")) begin_hunk($0)
   else if (/^[-+ ] / && hunk) add_line(substr($0, 1, 1), trimmed($0, 2))
-  else fail(path ":" FNR, "this is neither bug, found by, found only by, in, nor a line of a change")
+  else fail(path ":" FNR, "this is neither bug, found by, in, nor a line of a change")
   next
 }
 

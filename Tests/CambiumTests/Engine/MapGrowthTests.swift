@@ -1,10 +1,8 @@
 // Goal: that the map of the state is full in the middle of a body goes unnoticed. The database
-// gives
-// it room and applies the recorded operations again, those of the group's earlier bodies, too.
-// Method: the map begins at its smallest, and random histories are run in groups that do not make
-// room before they begin, so that the map runs full at random places: in bodies, in savepoints,
-// after
-// bodies that threw, in the commit.
+// gives it room and applies the recorded operations again, those of the group's earlier bodies,
+// too. Method: the map begins at its smallest, and random histories are run in groups that do not
+// make room before they begin, so that the map runs full at random places: in bodies, in
+// savepoints, after bodies that threw, in the commit.
 
 import FoundationEssentials
 import LMDB
@@ -51,6 +49,23 @@ struct MapGrowthTests {
         try database.compact(upTo: 4, archives: true)
         #expect(try database.horizon == 4)
       }
+    }
+  }
+
+  @Test("grows for the few small records of an erasure", arguments: 16...26)
+  func erasure(pages: Int) throws {
+    var options = Database.Options()
+    options.mapSize = pages << 12
+    let place = try Place()
+    try place.use({ $0.mapSize = options.mapSize }) { database in
+      for number in 0..<4 { try database.write { try $0.set(NodePath("n\(number)"), to: 1) } }
+    }
+    let erasure = try Database.erase("n2", at: place.path, options: options)
+    #expect(erasure.sequence == 5)
+    try place.use { database in
+      let (isThere, other) = try database.read { try ($0["n2"].exists, $0["n3"].exists) }
+      #expect(!isThere && other)
+      #expect(try database.verify().findings.isEmpty)
     }
   }
 

@@ -50,24 +50,6 @@ struct ErasureTests {
     #expect(places.paths.contains("r"))
   }
 
-  @Test("finds room in a database whose map is small", arguments: 16...26)
-  func smallMap(pages: Int) throws {
-    var options = Database.Options()
-    options.mapSize = pages << 12
-    try place.use({ $0.mapSize = options.mapSize }) { database in
-      for number in 0..<4 {
-        try database.write { try $0.set(NodePath(keys: [.text("n\(number)")]), to: 1) }
-      }
-    }
-    let erasure = try Database.erase("n2", at: place.path, options: options)
-    #expect(erasure.sequence == 5)
-    try place.use { database in
-      let (isThere, other) = try database.read { try ($0["n2"].exists, $0["n3"].exists) }
-      #expect(!isThere && other)
-      #expect(try database.verify().findings.isEmpty)
-    }
-  }
-
   @Test("leaves nothing of a subject in the files")
   func bytes() throws {
     let (secret, noise) = ("Ada Lovelace 1815", Noise.bytes(40_000))

@@ -47,7 +47,8 @@ struct Arguments: Codable {
                                  |corruption|feed|schedule|live
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--fault KIND] [--bug NAME] [--case N]
-           Tools/torture --measure compaction|archiving|declaring|damage|live|kinds [--count N] [--at DB]
+           Tools/torture --measure compaction|archiving|declaring|damage|live|kinds [--count N]
+                         [--at DB]
     """
 }
 
