@@ -66,7 +66,7 @@ extension Trial {
     case other: true
     case .loss: [.power, .fault].contains(other)
     case .twice: other == .power
-    case .brim: [.power, .fault].contains(other)
+    case .brim: [.power, .fault, .twice].contains(other)
     default: false
     }
   }
