@@ -154,4 +154,16 @@ extension PageCheckTests {
     let nothing = try ScratchEnvironment(image: edited.bytes)
     #expect(throws: FileDamage.self) { try PageWalker.walk(nothing.file) }
   }
+
+  @Test("takes neither meta page of a file without transactions for an older one", arguments: 0...1)
+  func takesNeitherForOlder(page: Int) throws {
+    let fresh = try ScratchEnvironment()
+    try fresh.open()
+    fresh.close()
+    var edited = EditedImage(bytes: try ScratchFile.contents(of: fresh.file))
+    edited.set(u64: .max, at: 4096 * page + 136)
+    let environment = try ScratchEnvironment(image: edited.bytes)
+    let report = try PageWalker.walk(environment.file)
+    #expect(report.findings.map(\.table) == ["meta pages"], "\(report.findings)")
+  }
 }

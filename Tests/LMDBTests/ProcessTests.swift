@@ -106,6 +106,28 @@ struct ProcessTests {
     }
   }
 
+  #if os(Linux)
+    @Test("a writer that has ended leaves no memory taken, committed or not")
+    func memory() async throws {
+      // In a process of its own, where no other test takes memory meanwhile.
+      await #expect(processExitsWith: .success) { [path = directory.path as String] in
+        let environment = try Environment(at: path, .init(tables: ["words"], synced: false))
+        let table = try environment.table("words")
+        func write(_ count: Int) throws {
+          for number in 0..<count {
+            let transaction = try WriteTransaction(environment)
+            try transaction.put(table, "a", "\(number)")
+            if number % 10 == 0 { try transaction.commit() }
+          }
+        }
+        try write(1000)
+        let before = try ResidentMemory.pages()
+        try write(30_000)
+        #expect(try ResidentMemory.pages() - before < 1000)
+      }
+    }
+  #endif
+
   // MARK: A file system that is full
 
   @Test("a disk that takes nothing gives .diskFull, and writing goes on when it does again")
@@ -179,6 +201,21 @@ private enum MetaPageDescriptor {
     try #require(count == 1)
   }
 }
+
+#if os(Linux)
+  /// The memory of this process.
+  private enum ResidentMemory {
+    /// The number of pages of 4 KiB.
+    static func pages() throws -> Int {
+      let descriptor = unsafe open("/proc/self/statm", O_RDONLY)
+      defer { close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 200)
+      let count = unsafe read(descriptor, &bytes, bytes.count)
+      let words = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
+      return try #require(words.count > 1 ? Int(words[1]) : nil)
+    }
+  }
+#endif
 
 /// `fork`, which Swift does not offer, since hardly anything works in such a child.
 private enum Forking {

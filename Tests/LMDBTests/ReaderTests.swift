@@ -52,6 +52,20 @@ struct ReaderTests {
     }
   }
 
+  @Test("that a commit overtakes while it begins pins the newest moment, and reads that")
+  func overtaken() throws {
+    try environment.put("a", "1")
+    var handle: OpaquePointer?
+    #expect(unsafe environment.readers.begin(&handle, in: environment.handle) == MDB_SUCCESS)
+    let reader = unsafe ReaderHandle(handle: try #require(unsafe handle))
+    defer { environment.readers.end(reader) }
+    try environment.put("a", "2")
+    let pages = unsafe try environment.readers.pages(pinnedBy: reader.handle, of: environment)
+    let newest = try environment.usage().transaction
+    #expect(pages?.transaction == newest)
+    #expect(unsafe UInt64(mdb_txn_id(reader.handle)) == newest)
+  }
+
   @Test("gets .busy when all slots are taken, and a slot when one is free")
   func exhaustion() throws {
     try environment.put("a", "1")

@@ -96,6 +96,26 @@
     return isExact ? index : index &- 1
   }
 
+  /// Checks that the keys on either side of a place ascend, where a search has ended between two
+  /// keys. If damage has changed the offset of a node into that of another one, the node cannot be
+  /// found, and its search ends beside the other one's key, which is out of order there.
+  func checkOrder(at index: Int, isBranch: Bool) throws(StorageError) {
+    if isBranch && index == 2 {
+      // The first key of a branch is ignored, so the pages are compared instead.
+      guard try child(0) != child(1) else { throw fault("two nodes lead to one page") }
+    } else if index > 1 {
+      try checkAscending(index &- 2)
+    }
+    if index &+ 1 < count { try checkAscending(index) }
+  }
+
+  @inline(__always)
+  private func checkAscending(_ index: Int) throws(StorageError) {
+    guard unsafe try key(index).order(to: key(index &+ 1)) < 0 else {
+      throw fault("its keys are out of order")
+    }
+  }
+
   /// A leaf's entry as stored in the page: its flags, and its value or the reference to it.
   @inline(__always)
   func entry(

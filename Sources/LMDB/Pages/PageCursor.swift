@@ -73,6 +73,7 @@ import CLMDB
   /// Ends a search between two entries, both of which are checked; the second becomes current.
   private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
+    try page.checkOrder(at: index, isBranch: false)
     if index > 0, index < page.count {
       try pages.checkSeal(page, index &- 1, table)
       state = .placed
@@ -83,6 +84,10 @@ import CLMDB
     try page.checkFill(isBranch: false)
     try checkUpper(leaf)
     try checkLower(leaf)
+    for level in 0..<leaf {
+      // The way led through the node before this place.
+      unsafe try levels[level].page.checkOrder(at: levels[level].index &+ 1, isBranch: true)
+    }
     if index == 0 {
       unsafe try checkBefore(wanted)
       state = .placed

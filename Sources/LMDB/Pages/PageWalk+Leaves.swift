@@ -72,16 +72,16 @@ extension PageWalk {
     }
     // In a run, the numbers start in its first page, after the header.
     let offset = run == nil ? node.data.lowerBound : PageFormat.pageSize + PageFormat.headerSize
-    var numbers = FreeNumbers(
-      file: file, page: page, offset: offset, run: run, left: node.valueSize / 8)
+    var numbers = FreeNumbers(file: file, page: page, offset: offset, run: run)
     // LMDB may have reserved more room than it then needed.
-    let count = try numbers.next() ?? 0
+    let count = try numbers.next()
     guard count < UInt64(node.valueSize / 8) else {
       throw page.fault("the list of transaction \(transaction) is said to have \(count) pages")
     }
     var previous = UInt64.max
     for _ in 0..<count {
-      guard let number = try numbers.next(), !isCancelled else { return }
+      if isCancelled { return }
+      let number = try numbers.next()
       guard number < previous else {
         throw page.fault("the list of transaction \(transaction) is not in descending order")
       }
@@ -110,16 +110,14 @@ private struct FreeNumbers {
   var offset: Int
   /// The overflow page to read next; nil if the numbers are in the leaf.
   var run: UInt64?
-  var left: Int
 
-  mutating func next() throws(PageFault) -> UInt64? {
-    guard left > 0 else { return nil }
+  /// The next number; the caller knows that there is one.
+  mutating func next() throws(PageFault) -> UInt64 {
     if let number = run, offset >= PageFormat.pageSize {
       page = try file.page(number)
       offset &-= PageFormat.pageSize
       run = number + 1
     }
-    left -= 1
     defer { offset += 8 }
     return try page.u64(offset)
   }

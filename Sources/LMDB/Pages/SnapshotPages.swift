@@ -13,8 +13,9 @@
 //
 // 1. An entry that is found has a checksum that covers its key.
 // 2. A key that is not found lies between two neighbors. A search that a damaged key misleads ends
-//    beside that key, so the neighbors' checksums reveal it; a search that a damaged or exchanged
-//    branch misleads ends at the edge of a leaf, and edges are compared with the branches above and
+//    beside that key, so the neighbors' checksums reveal it, or their order if an offset leads to
+//    the node of another key; a search that a damaged or exchanged branch misleads ends at the edge
+//    of a leaf, and edges are compared with the branches above, whose order is checked as well, and
 //    the adjacent leaf.
 // 3. A walk ascends, and each page that it enters is filled, and keeps within the bounds above it.
 
@@ -169,6 +170,7 @@ struct NamedTable: Sendable {
     _ key: UnsafeRawBufferPointer, _ table: Table, _ leaf: MappedPage, _ index: Int
   ) throws(StorageError) {
     if index > 0, index < leaf.count {
+      try leaf.checkOrder(at: index, isBranch: false)
       try pages.checkSeal(leaf, index &- 1, table)
       return try pages.checkSeal(leaf, index, table)
     }

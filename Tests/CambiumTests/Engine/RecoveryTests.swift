@@ -241,6 +241,20 @@ struct RecoveryTests {
     }
   }
 
+  @Test(
+    "at opening is told to observers, also where a later record is damaged",
+    arguments: [false, true])
+  func healedByOpening(isDamaged: Bool) throws {
+    try place.fill(2)
+    for value in 3...4 as ClosedRange<Int64> { try place.appendToLog("b", .integer(value)) }
+    if isDamaged { try place.damageRecord(4) }
+    try place.use { database in
+      let head = try database.head
+      #expect(head == (isDamaged ? 3 : 4))
+      #expect(database.directory.feed.applied == head)
+    }
+  }
+
   @Test("does not happen in a handle for reading only, which shows what is applied")
   func notHealed() throws {
     try place.fill(2)

@@ -128,6 +128,31 @@ struct TwoProcessTests {
     try await database.close()
   }
 
+  @Test("are kept out by a writer whose forked child tries to write")
+  func forked() async throws {
+    await #expect(processExitsWith: .success) { [path = place.path as String] in
+      let database = try Database(at: path)
+      var ends: [Int32] = [0, 0]
+      try #require(unsafe pipe(&ends) == 0)
+      let child = try #require(Forking.fork())
+      if child == 0 {
+        // Only once the parent writes.
+        var byte: UInt8 = 0
+        _ = unsafe read(ends[0], &byte, 1)
+        do { try database.commit { _ in } } catch DatabaseError.closed { _exit(0) } catch {}
+        _exit(1)
+      }
+      try database.commit { tx in
+        try tx.set("n/1", to: 2)
+        _ = unsafe write(ends[1], [1], 1)
+        #expect(Forking.status(of: child) == 0)
+        #expect(try !FileLock(path: "\(path)/write.lock").lock(timeout: .zero))
+      }
+      try expectSound(database)
+      try await database.close()
+    }
+  }
+
   @Test("can open, read and observe while another has a transaction open")
   func openingMeanwhile() async throws {
     let signals = (ready: place.beside("ready"), done: place.beside("done"))

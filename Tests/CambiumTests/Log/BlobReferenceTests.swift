@@ -210,4 +210,23 @@ struct BlobReferenceTests {
       #expect(damage.count == 1 && damage[0].hasPrefix("\(cause) refers to the blob"), "\(damage)")
     }
   }
+
+  @Test(
+    "in a backup is named where there are ten; of more only the number is", arguments: [10, 13])
+  func manyInBackup(count: Int) throws {
+    let blobs = try place.use { database in
+      try (0..<count).map { number in
+        let blob = try database.store(content(number, count: 100))
+        try database.write { tx in try tx.set("x", to: .blob(blob)) }
+        return blob
+      }
+    }
+    for blob in blobs { try remove(0, of: blob) }
+    try place.use { try $0.backUp(to: place.backup) }
+    let damage = try Database.checkBackup(place.backup).damage
+    let named = damage.filter { $0.contains("refers to the blob") }
+    #expect(named.count == 10 && Set(named).count == 10, "\(damage)")
+    let rest = damage.filter { !named.contains($0) }
+    #expect(rest == (count > 10 ? ["\(count - 10) more blobs are missing"] : []))
+  }
 }

@@ -37,6 +37,23 @@ func killAfter(milliseconds: Int) {
   }
 }
 
+/// `fork`, which Swift does not offer, since hardly anything works in such a child.
+enum Forking {
+  private typealias Function = @convention(c) () -> pid_t
+
+  static func fork() -> pid_t? {
+    guard let symbol = unsafe dlsym(nil, "fork") else { return nil }
+    return unsafe unsafeBitCast(symbol, to: Function.self)()
+  }
+
+  /// Waits for a child and returns how it ended; 0 for success.
+  static func status(of child: pid_t) -> Int32 {
+    var status: Int32 = -1
+    while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    return status
+  }
+}
+
 /// The largest file that this process may write, which stands in for a full disk.
 enum FileSizeLimit {
   static func set(_ bytes: UInt64?) throws {

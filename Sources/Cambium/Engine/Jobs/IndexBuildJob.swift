@@ -40,9 +40,9 @@ final class IndexBuildJob: Job {
       if let first { throw first }
       return .whenDue
     }
-    var build = work.build ?? IndexBuild(number, writer)
+    // A step that fails may have taken entries that it did not store, so its build is not kept.
+    var build = work.build.take() ?? IndexBuild(number, writer)
     if build.number != number { build = IndexBuild(number, writer) }
-    work.build = nil
     do {
       if try !translating({ try build.step(unfinished, progress) }) { work.build = build }
     } catch let error as DatabaseError where !progress.isStopped {

@@ -8,12 +8,9 @@ struct BackupRun {
   private let directory: OpenDirectory
   private let pieces: PieceWriter
   private let progress: ProgressReporter
-  /// The end of the newest part before this one; nil for a first one.
-  private let previous: PartEnd?
   private var end: PartEnd
   /// The blobs that the backup has whole.
   private var known: Set<[UInt8]>
-  private var isBegun = false
 
   init(
     _ directory: OpenDirectory, after ends: [PartEnd], into pieces: PieceWriter,
@@ -22,7 +19,6 @@ struct BackupRun {
     self.directory = directory
     self.pieces = pieces
     self.progress = ProgressReporter(progress)
-    previous = ends.last
     end = PartEnd(head: ends.last?.head ?? LogHead())
     known = Set(ends.flatMap(\.blobs))
   }
@@ -107,18 +103,13 @@ struct BackupRun {
           reason: "the baseline of transaction \(mark.sequence) is not what was stored")
       }
       end.head = LogHead(mark)
-      isBegun = true
     }
-    isBegun = true
   }
 
   /// The baseline that must come before the next records, if any.
   private func neededBaseline() throws -> BaselineMark? {
-    let (after, isFirst) = (end.head.sequence, previous == nil && !isBegun)
-    return try directory.log.read { log in
-      let oldest = try log.oldestBaseline()
-      if isFirst { return oldest.sequence > after ? oldest : nil }
-      return try log.goesOn(after: after) ? nil : oldest
+    try directory.log.read { log in
+      try log.goesOn(after: end.head.sequence) ? nil : try log.oldestBaseline()
     }
   }
 

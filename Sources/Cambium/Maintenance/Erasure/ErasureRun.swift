@@ -105,8 +105,6 @@ struct ErasureRun {
     let directory = fresh.environment.path
     fresh.environment.close()
     try Files.remove("\(directory)/lock.mdb")
-    try Files.sync("\(directory)/data.mdb")
-    try Files.sync(directory)
     excised.digest = try Files.digest("\(directory)/data.mdb")
     state.environment.close()
     try Files.removeDirectory(state.environment.path)

@@ -38,9 +38,11 @@ struct FillingTests {
         sources[number] = try build.makeSource(progress)
       }
       guard let backfill = sources[number]?.backfill else { return }
-      _ = try build.step("filling", progress) { projector, _ in
+      let isDone = try build.step("filling", progress) { projector, _ in
         try backfill.step(in: &projector.folds, until: .now)
       }
+      let left = try database.snapshot().names.collections.unfinished[number]
+      #expect(isDone == (left == nil))
     }
   }
 
