@@ -153,7 +153,9 @@ struct Endurance {
 
   private mutating func attempt(_ body: () throws -> Void) throws {
     do { try body() } catch let error as DatabaseError {
-      guard order.contains(":once"), !isSpent, failedTurns == 0 else { return }
+      // A log whose meta page could not be written is of no use until it is opened again.
+      let hasPassed = order.contains(":once") && !error.isUncertain
+      guard hasPassed, !isSpent, failedTurns == 0 else { return }
       isSpent = true
       do { try body() } catch let again as DatabaseError {
         throw Violation("P6: a backup fails with \(error), and again with \(again)")

@@ -56,8 +56,11 @@ extension Database {
     do {
       try Files.sync(parent)
     } catch {
-      // A partly filled database is removed; an empty one may have been opened by others by now.
-      if fill != nil { try? Files.removeDirectory(path) }
+      // A filled database gives up its name before it is removed, since one of which a part is left
+      // looks like a damaged one. An empty one may have been opened by others by now.
+      if fill != nil, (try? Files.rename(path, to: temporary)) != nil {
+        try? Files.removeDirectory(temporary)
+      }
       throw error
     }
   }
