@@ -41,8 +41,8 @@ struct FillingTests {
       let isDone = try build.step("filling", progress) { projector, _ in
         try backfill.step(in: &projector.folds, until: .now)
       }
-      let left = try database.snapshot().names.collections.unfinished[number]
-      #expect(isDone == (left == nil))
+      // If it is not, the background may have come to the end meanwhile.
+      if isDone { #expect(try database.snapshot().names.collections.unfinished[number] == nil) }
     }
   }
 
