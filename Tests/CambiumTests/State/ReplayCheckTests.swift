@@ -2,6 +2,7 @@
 // not, verifying says so.
 // Method: random histories, compacted or not, folded twice; then a fold that ends one record early.
 
+import LMDB
 import Simulation
 import Testing
 
@@ -44,5 +45,25 @@ struct ReplayCheckTests {
       try other.close()
     }
     try place.expectSound()
+  }
+
+  @Test("says that a table has one entry more than it should, or fewer", arguments: [true, false])
+  func lastEntry(isMore: Bool) throws {
+    let place = try Place()
+    try place.fill(3)
+    try place.editState { transaction, tables in
+      var cursor = try Cursor(transaction.access, tables.counts)
+      let isThere = try cursor.last()
+      #expect(isThere)
+      let (key, value) = cursor.withEntry { ($0.array(), $1.array()) }
+      let added = isMore ? [UInt8](repeating: 0xFE, count: key.count) : key
+      try added.lend { key in
+        if isMore { try value.lend { try transaction.put(tables.counts, key, $0) } }
+        if !isMore { _ = try transaction.delete(tables.counts, key) }
+      }
+    }
+    let words = try place.use { try $0.verify().findings.map(\.description) }
+    let wanted = "counts has \(isMore ? "more" : "fewer") entries than the log says"
+    #expect(words.contains { $0.contains(wanted) }, "\(words)")
   }
 }
