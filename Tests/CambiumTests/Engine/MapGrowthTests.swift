@@ -69,6 +69,31 @@ struct MapGrowthTests {
     }
   }
 
+  @Test("grows for the blobs of a repair, of which none is lost")
+  func repair() throws {
+    let place = try Place()
+    try place.fill(2)
+    var random = SeededGenerator(seed: 1)
+    try place.use { database in
+      for number in 0..<8 {
+        let bytes = (0..<40_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let blob = try database.store(Data(bytes))
+        try database.write { try $0.set(NodePath("b/\(number)"), to: .blob(blob)) }
+      }
+    }
+    try place.damageRecord(2)
+    var options = Database.Options()
+    options.mapSize = 1 << 17
+    let copy = try Place()
+    let result = try Database.repair(place.path, by: .salvage, to: copy.path, options: options)
+    #expect(result.blobsLost == 0)
+    try copy.use { database in
+      let count = try database.read { try $0["b"].childCount }
+      #expect(count == 8)
+      #expect(try database.verify().findings.isEmpty)
+    }
+  }
+
   @Test("grows during a walk over children, which goes on")
   func insideWalk() throws {
     try withDatabase({ $0.mapSize = 1 << 17 }) { database in

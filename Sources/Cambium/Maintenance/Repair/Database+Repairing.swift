@@ -281,19 +281,22 @@ private struct LogRescue {
     var chunks = try examiner.file.chunks()
     var isDone = false
     while !isDone {
-      try target.write(head: head) { writer in
-        var bytes = 0
-        while bytes < Replay.stepBytes {
-          guard let step = chunks.next() else {
-            isDone = true
-            break
-          }
-          guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4,
-            !examiner.damagedBlobs.contains(Array(key.prefix(Digest.bytesCount)))
-          else { continue }
-          try writer.putChunk(key, value)
-          bytes += value.count
+      // Taken before, since the body may run several times.
+      var taken: [(key: [UInt8], value: [UInt8])] = []
+      var bytes = 0
+      while bytes < Replay.stepBytes {
+        guard let step = chunks.next() else {
+          isDone = true
+          break
         }
+        guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4,
+          !examiner.damagedBlobs.contains(Array(key.prefix(Digest.bytesCount)))
+        else { continue }
+        taken.append((key, value))
+        bytes += value.count
+      }
+      try target.write(head: head) { writer in
+        for chunk in taken { try writer.putChunk(chunk.key, chunk.value) }
       }
     }
     result.blobsLost = examiner.damagedBlobs.count
