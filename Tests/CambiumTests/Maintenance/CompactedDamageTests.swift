@@ -47,16 +47,21 @@ struct CompactedDamageTests {
     }
   }
 
-  @Test("makes a baseline whose damage is found, by verify and when it is needed")
-  func damage() throws {
+  /// Compacts fifty transactions up to the thirtieth, and flips bits of a byte of the baseline.
+  private func makeDamagedBaseline(_ bits: UInt8, fromTheEnd offset: Int) throws {
     try place.use { database in
       try database.writeCounts(1...50)
       try database.compact(upTo: 30)
     }
-    let file = "\(place.path)/baseline-30/data.mdb"
-    var bytes = try Data(contentsOf: URL(filePath: file))
-    bytes[bytes.count - 100] ^= 1
-    try bytes.write(to: URL(filePath: file))
+    let file = URL(filePath: "\(place.path)/baseline-30/data.mdb")
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count - offset] ^= bits
+    try bytes.write(to: file)
+  }
+
+  @Test("makes a baseline whose damage is found, by verify and when it is needed")
+  func damage() throws {
+    try makeDamagedBaseline(1, fromTheEnd: 100)
     try place.use { database in
       let findings = try database.verify().findings
       #expect(findings.contains { "\($0)".contains("baseline") })
@@ -67,14 +72,7 @@ struct CompactedDamageTests {
 
   @Test("makes a baseline whose damaged pages are named by verify")
   func damagedPage() throws {
-    try place.use { database in
-      try database.writeCounts(1...50)
-      try database.compact(upTo: 30)
-    }
-    let file = "\(place.path)/baseline-30/data.mdb"
-    var bytes = try Data(contentsOf: URL(filePath: file))
-    bytes[bytes.count - 4096] ^= 0x40
-    try bytes.write(to: URL(filePath: file))
+    try makeDamagedBaseline(0x40, fromTheEnd: 4096)
     try place.use { database in
       let findings = try database.verify().findings
       #expect(findings.contains { "\($0)".contains("baseline: ") }, "\(findings)")

@@ -5,11 +5,11 @@
 /// after a fault may show too. Only trials that do not contain the bug's are its rivals.
 struct Kinds {
   let controls: [Control]
-  /// The most that a rival tries of what its quota counts.
-  private static let quotaMax = 500
-
   /// Runs a job until its first violation.
   let outcome: (Job) throws -> JobRun.Outcome
+
+  /// The most that a rival tries of what its quota counts.
+  private static let quotaMax = 500
 
   /// Prints for each bug how many cases its rivals have tried.
   ///
@@ -17,24 +17,28 @@ struct Kinds {
   func measure() throws -> Bool {
     var isProven = true
     for control in controls where control.isOnly {
-      for job in control.jobs {
-        var words: [String] = []
-        let found = try outcome(job)
-        if found.violations.isEmpty { words.append("NOT FOUND in \(found.cases) cases") }
-        for rival in rivals(of: job) {
-          let other = try outcome(rival)
-          let name = [rival.trial.rawValue, rival.setting.fault?.rawValue].compactMap { $0 }
-          let verdict = other.violations.isEmpty ? "\(other.cases)" : "FOUND"
-          words.append("\(name.joined(separator: " ")) \(verdict)")
-          if let first = other.violations.first {
-            System.tell("found by \(rival): \(first.text)\n    \(rival.command)")
-          }
-        }
-        isProven = isProven && !words.contains { $0.contains("FOUND") }
-        System.tell("\(control.bug): only by \(job), not by \(words.joined(separator: ", "))")
-      }
+      for job in control.jobs { isProven = try measure(control.bug, job) && isProven }
     }
     return isProven
+  }
+
+  private func measure(_ bug: String, _ job: Job) throws -> Bool {
+    let own = try outcome(job)
+    var isOnly = !own.violations.isEmpty
+    var words: [String] = []
+    for rival in rivals(of: job) {
+      let other = try outcome(rival)
+      let name = [rival.trial.rawValue, rival.setting.fault?.rawValue].compactMap { $0 }
+      words.append("\(name.joined(separator: " ")) \(other.cases)")
+      if let first = other.violations.first {
+        isOnly = false
+        System.tell("\(bug): FOUND by \(rival): \(first.text)\n    \(rival.command)")
+      }
+    }
+    if own.violations.isEmpty { System.tell("\(bug): MISSED by \(job), \(own.cases) cases") }
+    let verdict = isOnly ? "only by" : "NOT only by"
+    System.tell("\(bug): \(verdict) \(job); rivals: \(words.joined(separator: ", "))")
+    return isOnly
   }
 
   /// The jobs that try the same bug without the fault that it needs, smaller than in a round.
