@@ -5,7 +5,7 @@ import LMDB
 
 extension Log {
   /// Commits changes of entries under the present head; the writer's lock must be held. The body
-  /// may run several times, until the map has room.
+  /// may run several times, as that of ``write(head:_:)``.
   func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
     try growing {
       let writer = try LogWriter(self)
@@ -17,7 +17,7 @@ extension Log {
   }
 
   /// Commits the entries that a body writes, and a head. The body may run several times, until the
-  /// map has room.
+  /// map has room, so it must not use up what it writes.
   func write(head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
     try growing {
       let writer = try LogWriter(self)
