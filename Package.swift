@@ -85,11 +85,17 @@ if Context.environment["CAMBIUM_FUZZ"] != nil {
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "cambium_main"])
       ]),
-    .systemLibrary(name: "CFuzzer", path: "Tools/fuzz-driver"),
+    .target(name: "CFuzzer", path: "Tools/fuzz-driver", publicHeadersPath: "."),
     .executableTarget(
       name: "fuzz", dependencies: ["CFuzzer", "Cambium", "CambiumTool", "LMDB"],
       path: "Tools/fuzz-targets", swiftSettings: settings,
       // gold, which Swift takes on Linux, cannot link libFuzzer.
-      linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),
+      linkerSettings: [
+        .unsafeFlags(
+          [
+            "-use-ld=lld", "-Xlinker", "--wrap=__sanitizer_cov_8bit_counters_init", "-Xlinker",
+            "--wrap=__sanitizer_cov_pcs_init",
+          ], .when(platforms: [.linux]))
+      ]),
   ]
 }

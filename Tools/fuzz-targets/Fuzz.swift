@@ -37,9 +37,12 @@ import Glibc
     for (index, argument) in arguments.enumerated() { unsafe texts[index] = strdup(argument) }
     unsafe texts[arguments.count] = nil
     var pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe texts
+    // libFuzzer gives up at once where it sees nothing being reached.
+    fuzzer_watch_reached()
     return unsafe LLVMFuzzerRunDriver(&count, &pointer) { bytes, count in
       var input = unsafe FuzzInput(Array(UnsafeBufferPointer(start: bytes, count: count)))
       Fuzz.chosen.run(&input)
+      fuzzer_watch_reached()
       return 0
     }
   }
