@@ -86,7 +86,9 @@ extension InterchangeDecoder {
 
   private func decimal(_ value: Value) -> Value? {
     switch value {
-    case .decimal, .integer: value
+    case .decimal: value
+    // It is written as an integer where numbers are not marked with their kind.
+    case .integer(let number): .decimal(Decimal(number))
     case .double(let number) where number.isFinite:
       DecimalText.parse(Array(number.description.utf8).span).map { .decimal($0) }
     case .string(let text): DecimalText.parse(Array(text.utf8).span).map { .decimal($0) }

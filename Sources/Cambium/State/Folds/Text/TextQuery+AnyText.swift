@@ -147,7 +147,8 @@ private struct TypedTextReader {
       isPrefix = true
       index += 1
     }
-    let text = String(words.drop { !TypedTextReader.isOfWord($0) })
+    let end = words.lastIndex(where: TypedTextReader.isOfWord).map { $0 + 1 } ?? words.endIndex
+    let text = String(words[..<end].drop { !TypedTextReader.isOfWord($0) })
     if isQuoted || !words.allSatisfy(TypedTextReader.isOfWord) {
       return .phrase(text, isPrefix: isPrefix)
     }

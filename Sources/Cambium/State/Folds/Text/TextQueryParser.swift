@@ -118,6 +118,9 @@ private struct TextQueryParser {
     if !word.contains(where: { $0.isLetter || $0.isNumber }) {
       throw error("'\(word)' has neither letters nor digits", at: start)
     }
+    if " \(word) ".count != word.count + 2 {
+      throw error("'\(word)' begins or ends with a mark that joins the space beside it", at: start)
+    }
     return takeStar() ? .prefix(word) : .word(word)
   }
 
@@ -139,7 +142,7 @@ private struct TextQueryParser {
     let end = index + word.count
     guard end <= characters.count, String(characters[index..<end]) == word else { return false }
     if end == characters.count { return true }
-    return characters[end].isWhitespace || "(\"".contains(characters[end])
+    return characters[end].isWhitespace || "()\"".contains(characters[end])
   }
 
   private mutating func take(_ word: String) -> Bool {
