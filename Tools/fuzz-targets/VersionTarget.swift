@@ -53,11 +53,17 @@ enum VersionTarget {
 
   /// A version that was read gets replaced: its links take in one more.
   private static func checkGrowth(_ links: VersionLinks, _ sequence: UInt64) {
-    for moment in [0, 1, sequence, .max] { _ = links.oldest(after: moment) }
+    for moment in [0, 1, sequence, .max] {
+      _ = mustSucceed("searching links") { try links.oldest(after: moment) }
+    }
     var links = links
     for index in 0..<20 as Range<UInt32> {
-      if links.levels.count == VersionLinks.levelsMax { return }
-      let taken = links.add(HistoryLink(sequence: sequence, index: index))
+      // As many as no history has: there is no level left into which they could spill.
+      if mustSucceed("links") { try links.all.count } > VersionLinks.levelsMax * 7 { return }
+      let link = HistoryLink(sequence: sequence, index: index)
+      let names = (0...index).map { NameID($0 * 97) }
+      let taken = mustSucceed("a link") { try links.add(link, changing: .these(names)) }
+      mustSucceed("more changes") { try links.noteNewest(.these([index, 1 << 20])) }
       for links in [links, taken] {
         let stored = links.stored()
         require(stored.count <= Int(UInt16.max), "links fit a version")

@@ -3,7 +3,7 @@
 //
 //      0  checksum u64        XXH3 of all that follows, seeded with the XXH3 of the tree's key
 //      8  kind u8             0 nothing of its own, 1 scalar, 2 record
-//      9  flags u8            1: node id follows; 2: links follow
+//      9  flags u8            1: node id follows; 4: links follow; 2: links of the first form do
 //     10  modified u48        the transaction that made this version
 //     16  node id u64         if flagged: what the children's keys begin with
 //         links               if flagged: length u16, then the levels; see VersionLinks.swift
@@ -28,6 +28,8 @@ struct NodeHeader {
   let contentOffset: Int
   /// The range of the links.
   private let linksRange: Range<Int>
+  /// True if the links name what has changed; false if they are of the first form.
+  private let linksAreNaming: Bool
 
   static let fixedCount = 16
 
@@ -46,7 +48,8 @@ struct NodeHeader {
     modified = try version.load48(at: 10)
     node = flags & 1 == 0 ? 0 : try version.load(UInt64.self, at: 16)
     var offset = NodeHeader.fixedCount + (flags & 1 == 0 ? 0 : 8)
-    if flags & 2 != 0 {
+    linksAreNaming = flags & 4 != 0
+    if flags & 6 != 0 {
       let count = Int(try version.load(UInt16.self, at: offset))
       offset += 2
       try version.check(offset, count)
@@ -62,6 +65,7 @@ struct NodeHeader {
     self.modified = modified
     self.node = node
     linksRange = 0..<0
+    linksAreNaming = true
     contentOffset = 0
   }
 
@@ -73,7 +77,14 @@ struct NodeHeader {
 
   /// The links to earlier versions.
   func links(_ version: RawSpan) throws -> VersionLinks {
-    try VersionLinks(version.extracting(linksRange))
+    let stored = version.extracting(linksRange)
+    return try linksAreNaming ? VersionLinks(stored) : VersionLinks(firstForm: stored)
+  }
+
+  /// The link to the oldest version that was still present after a moment, without copying any.
+  func oldestLink(_ version: RawSpan, after moment: UInt64) throws -> HistoryLink? {
+    try VersionLinks.oldest(
+      after: moment, in: version.extracting(linksRange), isNaming: linksAreNaming)
   }
 
   /// Writes the stored form with some content and links to `bytes`, which is emptied first.
@@ -85,7 +96,7 @@ struct NodeHeader {
     bytes.clear()
     bytes.append(littleEndian: UInt64(0))
     bytes.append(kind.rawValue)
-    bytes.append((node == 0 ? 0 : 1) | (links.isEmpty ? 0 : 2))
+    bytes.append((node == 0 ? 0 : 1) | (links.isEmpty ? 0 : 4))
     bytes.append48(modified)
     if node != 0 { bytes.append(littleEndian: node) }
     if !links.isEmpty {

@@ -174,6 +174,11 @@ extension TransactionRecord {
     return fixedCount + metadata + salt + operations + Digest.bytesCount
   }
 
+  /// The number of operations of the record that starts with these bytes.
+  static func operationCount(startingWith bytes: RawSpan) throws -> Int {
+    Int(try bytes.load(UInt32.self, at: 50))
+  }
+
   /// Reads a stored record after checking its checksum, but not its place in the chain.
   init(_ bytes: RawSpan) throws {
     let count = try TransactionRecord.count(startingWith: bytes)

@@ -12,8 +12,15 @@
 //
 // A version that is removed takes all of its links into its entry. So any of n versions is read
 // through O(log₉ n) entries, an update reads none, and an entry names only older ones: history can
-// be cut anywhere. Stored: per level, the lowest first, count u8, then per link, the oldest first,
-// sequence u48 and index u32, little-endian.
+// be cut anywhere.
+//
+// A link also names the properties that changed when its version was replaced, and when those were
+// that its entry holds. So the last change of a property is found through O(log₉ n) entries, too,
+// however many changes of others there were since.
+//
+// Stored: per level, the lowest first, count u8, then per link, the oldest first, sequence u48 and
+// index u32, little-endian, and the names; see ChangedNames.swift. Links of the first form have no
+// names, and become links that name any with the node's next change.
 
 /// Names a superseded version: an entry of history.
 struct HistoryLink: Hashable {
@@ -23,10 +30,17 @@ struct HistoryLink: Hashable {
   var index: UInt32
 }
 
-/// The links that a version holds to earlier ones.
+/// A link to an earlier version.
+struct VersionLink: Equatable {
+  let entry: HistoryLink
+  /// The properties that its replacement, and those of the versions that its entry holds links to,
+  /// may have changed.
+  let changed: ChangedNames
+}
+
+/// The links that a version holds to earlier ones, in their stored form.
 struct VersionLinks: Equatable {
-  /// The lowest level first, in each the oldest link first.
-  private(set) var levels: [[HistoryLink]] = []
+  private var bytes: [UInt8] = []
 
   private static let fanout = 8
   /// The maximum number of levels: enough for as many versions as there are sequence numbers.
@@ -35,70 +49,168 @@ struct VersionLinks: Equatable {
 
   init() {}
 
-  init(_ bytes: RawSpan) throws {
-    var offset = 0
-    while offset < bytes.byteCount {
-      let count = Int(try bytes.load(UInt8.self, at: offset))
-      offset += 1
-      guard count <= VersionLinks.fanout, levels.count < VersionLinks.levelsMax else {
-        throw DatabaseError.corrupt(reason: "a version has more links than can be")
+  /// Reads stored links, and checks their form.
+  init(_ stored: RawSpan) throws {
+    try VersionLinks.forEach(stored, isNaming: true) { _, _ in }
+    bytes = stored.array()
+  }
+
+  /// Reads stored links of the first form.
+  init(firstForm stored: RawSpan) throws {
+    var level = -1
+    var count = 0
+    try VersionLinks.forEach(stored, isNaming: false) { place, link in
+      while level < place {
+        bytes.append(0)
+        (level, count) = (level + 1, bytes.count - 1)
       }
-      var level: [HistoryLink] = []
-      for _ in 0..<count {
-        level.append(
-          HistoryLink(
-            sequence: try bytes.load48(at: offset),
-            index: try bytes.load(UInt32.self, at: offset + 6)))
-        offset += VersionLinks.linkBytes
-      }
-      levels.append(level)
+      bytes[count] += 1
+      VersionLinks.append(link, .any, to: &bytes)
     }
   }
 
-  func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(levels.reduce(0) { $0 + 1 + $1.count * VersionLinks.linkBytes })
-    for level in levels {
-      bytes.append(UInt8(level.count))
-      for link in level {
-        bytes.append48(link.sequence)
-        bytes.append(littleEndian: link.index)
+  var isEmpty: Bool { bytes.isEmpty }
+
+  func stored() -> [UInt8] { bytes }
+
+  /// All links, the oldest first.
+  var all: [VersionLink] {
+    get throws {
+      try bytes.lend { bytes in
+        var levels: [[VersionLink]] = []
+        var offset = 0
+        while offset < bytes.byteCount {
+          levels.append(try VersionLinks.level(bytes, at: &offset))
+        }
+        return levels.reversed().flatMap(\.self)
       }
     }
-    return bytes
   }
 
-  /// Adds the link of a version that is replaced.
+  /// Adds the link of a version that is replaced, whose successor differs in some properties.
   ///
   /// - Returns: The links that move into the replaced version's entry.
-  mutating func add(_ link: HistoryLink) -> VersionLinks {
-    var taken = VersionLinks()
-    var level = 0
-    while level < levels.count && levels[level].count == VersionLinks.fanout {
-      taken.levels.append(levels[level])
-      levels[level] = []
-      level += 1
+  mutating func add(_ entry: HistoryLink, changing changed: ChangedNames) throws -> VersionLinks {
+    var (full, start, end, changed) = (0, 0, 0, changed)
+    try bytes.lend { bytes in
+      while start < bytes.byteCount, try bytes.load(UInt8.self, at: start) == VersionLinks.fanout {
+        for link in try VersionLinks.level(bytes, at: &start) { changed.formUnion(link.changed) }
+        full += 1
+      }
+      end = start
+      if end < bytes.byteCount { try VersionLinks.forEach(in: bytes, at: &end) { _, _ in } }
     }
-    if level == levels.count { levels.append([]) }
-    levels[level].append(link)
+    var taken = VersionLinks()
+    if full > 0 { taken.bytes = Array(bytes[..<start]) }
+    var kept = [UInt8](repeating: 0, count: full)
+    kept.reserveCapacity(bytes.count + 24)
+    kept.append(1 + (end > start ? bytes[start] : 0))
+    if end > start { kept += bytes[(start + 1)..<end] }
+    VersionLinks.append(entry, changed, to: &kept)
+    kept += bytes[end...]
+    bytes = kept
     return taken
+  }
+
+  /// Notes that the transaction that has added the newest link has changed more properties.
+  mutating func noteNewest(_ changed: ChangedNames) throws {
+    if changed == .none || isEmpty { return }
+    var (offset, newest) = (0, 0..<0)
+    var names = changed
+    try bytes.lend { bytes in
+      while newest.isEmpty && offset < bytes.byteCount {
+        try VersionLinks.forEach(in: bytes, at: &offset) { _, range in newest = range }
+      }
+      var start = newest.lowerBound
+      names.formUnion(try ChangedNames(bytes, at: &start))
+    }
+    var stored: [UInt8] = []
+    names.append(to: &stored)
+    bytes.replaceSubrange(newest, with: stored)
+  }
+
+  /// The link to the oldest version that was still present after a moment.
+  func oldest(after moment: UInt64) throws -> HistoryLink? {
+    try bytes.lend { try VersionLinks.oldest(after: moment, in: $0, isNaming: true) }
+  }
+
+  /// The same, of stored links of either form.
+  static func oldest(
+    after moment: UInt64, in bytes: RawSpan, isNaming: Bool
+  ) throws -> HistoryLink? {
+    // The higher a level is, the older are its links, so that the last level that has one counts.
+    var (found, foundLevel) = (nil as HistoryLink?, -1)
+    try forEach(bytes, isNaming: isNaming) { level, link in
+      if link.sequence > moment && level != foundLevel { (found, foundLevel) = (link, level) }
+    }
+    return found
   }
 
   /// Traps in debug builds if links do not lead back in time: from the highest level to the lowest,
   /// and within each, they ascend up to the transaction that made the version.
-  func checkInvariants(upTo modified: UInt64) {
+  func checkInvariants(upTo modified: UInt64) throws {
     #if DEBUG
-      let links = levels.reversed().joined().map { ($0.sequence, $0.index) }
+      let links = try all.map { ($0.entry.sequence, $0.entry.index) }
       precondition(zip(links, links.dropFirst()).allSatisfy { $0 < $1 }, "links lead forward")
       precondition(links.last.map { $0.0 <= modified } ?? true, "a link is of a later transaction")
     #endif
   }
+}
 
-  /// The link to the oldest version that was still present after a moment.
-  func oldest(after moment: UInt64) -> HistoryLink? {
-    for level in levels.reversed() {
-      if let link = level.first(where: { $0.sequence > moment }) { return link }
-    }
-    return nil
+// MARK: The stored form
+
+extension VersionLinks {
+  private static func append(
+    _ entry: HistoryLink, _ changed: ChangedNames, to bytes: inout [UInt8]
+  ) {
+    bytes.append48(entry.sequence)
+    bytes.append(littleEndian: entry.index)
+    changed.append(to: &bytes)
   }
+
+  /// Visits the links level by level, the lowest first, in each the oldest first.
+  @inline(__always)
+  private static func forEach(
+    _ bytes: RawSpan, isNaming: Bool, _ body: (_ level: Int, HistoryLink) throws -> Void
+  ) throws {
+    var (offset, level) = (0, 0)
+    while offset < bytes.byteCount {
+      if level == levelsMax { throw tooMany }
+      try forEach(in: bytes, at: &offset, isNaming: isNaming) { link, _ in try body(level, link) }
+      level += 1
+    }
+  }
+
+  /// Visits the links of one level, with the ranges of their names, and moves the offset behind it.
+  @inline(__always)
+  private static func forEach(
+    in bytes: RawSpan, at offset: inout Int, isNaming: Bool = true,
+    _ body: (HistoryLink, _ names: Range<Int>) throws -> Void
+  ) throws {
+    let count = Int(try bytes.load(UInt8.self, at: offset))
+    if count > fanout { throw tooMany }
+    offset += 1
+    for _ in 0..<count {
+      let link = HistoryLink(
+        sequence: try bytes.load48(at: offset),
+        index: try bytes.load(UInt32.self, at: offset + 6))
+      offset += linkBytes
+      let start = offset
+      if isNaming { try ChangedNames.read(bytes, at: &offset) }
+      try body(link, start..<offset)
+    }
+  }
+
+  /// The links of one level, the oldest first; moves the offset behind it.
+  private static func level(_ bytes: RawSpan, at offset: inout Int) throws -> [VersionLink] {
+    var links: [VersionLink] = []
+    try forEach(in: bytes, at: &offset) { entry, names in
+      var start = names.lowerBound
+      links.append(VersionLink(entry: entry, changed: try ChangedNames(bytes, at: &start)))
+    }
+    return links
+  }
+
+  private static let tooMany = DatabaseError.corrupt(
+    reason: "a version has more links than can be")
 }

@@ -71,6 +71,11 @@ struct LogReader {
     return bytes
   }
 
+  /// The number of a record's operations, as its header has it; not checked.
+  func operationCount(of sequence: SequenceNumber) throws -> Int {
+    try part(0, of: sequence) { try TransactionRecord.operationCount(startingWith: $0) } ?? 0
+  }
+
   /// The record of a sequence number, with its checksum checked.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the number when it is missing or damaged.

@@ -247,7 +247,8 @@ extension GoldenLogTests {
     (head.transaction, head.link) = (9, Self.record().link)
     #expect(seal(head.stored(), "head") == Self.headEntry.hex)
     #expect(try open(Self.headEntry, "head") { try LogHead($0) } == head)
-    let mark = StateMark(generation: 3, isClean: true, boot: "boot", mount: "mount")
+    var mark = StateMark(generation: 3, isClean: true, boot: "boot", mount: "mount")
+    mark.fold = 2
     #expect(seal(mark.stored(), "state") == Self.stateEntry.hex)
     #expect(try open(Self.stateEntry, "state") { try StateMark($0) } == mark)
     let position = [UInt8](hex: "2A00000000000000")

@@ -21,9 +21,22 @@ struct GoldenVersionTests {
       """)
   static let complete = [UInt8](
     hex: """
+      28E61510700481AB              ; checksum
+      02                            ; a record
+      05                            ; node id and links follow
+      050403020100                  ; made by transaction 4,328,719,365
+      0900000000000000              ; its children's keys begin with 9
+      0D00                          ; 13 bytes of links
+      01  050000000000 00000000     ; level 0: one link, transaction 5, entry 0
+          01 03                     ; one property has changed, name 3
+      00 01  0300 0200  03 01       ; the record: name 3 is integer 1
+      """)
+  /// The same with links of the first form, which do not say what has changed.
+  static let first = [UInt8](
+    hex: """
       42ADE86143001061              ; checksum
       02                            ; a record
-      03                            ; node id and links follow
+      03                            ; node id and links of the first form follow
       050403020100                  ; made by transaction 4,328,719,365
       0900000000000000              ; its children's keys begin with 9
       0B00                          ; 11 bytes of links
@@ -56,7 +69,7 @@ struct GoldenVersionTests {
     #expect(Self.stored(value, [3, 5]).hex == Self.plain.hex)
     #expect(Self.stored(value, [3, 5], VersionLinks()).hex == Self.plain.hex)
     var links = VersionLinks()
-    _ = links.add(HistoryLink(sequence: 5, index: 0))
+    _ = try links.add(HistoryLink(sequence: 5, index: 0), changing: .these([3]))
     let record = NodeHeader(kind: .record, modified: 0x01_0203_0405, node: 9)
     let content = [UInt8](hex: "0001 0300 0200 0301")
     #expect(Self.stored(record, content, links).hex == Self.complete.hex)
@@ -67,11 +80,18 @@ struct GoldenVersionTests {
   @Test("is read field by field")
   func reading() throws {
     try Self.treeKey.lend { key in
-      try Self.complete.lend { version in
-        let header = try NodeHeader(version, key: key)
-        #expect(header.kind == .record && header.modified == 0x01_0203_0405 && header.node == 9)
-        #expect(header.hasLinks && header.contentOffset == 37)
-        #expect(try header.links(version).oldest(after: 4) == HistoryLink(sequence: 5, index: 0))
+      let entry = HistoryLink(sequence: 5, index: 0)
+      for (stored, offset, changed) in [
+        (Self.complete, 39, ChangedNames.these([3])), (Self.first, 37, .any),
+      ] {
+        try stored.lend { version in
+          let header = try NodeHeader(version, key: key)
+          #expect(header.kind == .record && header.modified == 0x01_0203_0405 && header.node == 9)
+          #expect(header.hasLinks && header.contentOffset == offset)
+          #expect(try header.links(version).all == [VersionLink(entry: entry, changed: changed)])
+          #expect(try header.oldestLink(version, after: 4) == entry)
+          #expect(try header.oldestLink(version, after: 5) == nil)
+        }
       }
       try Self.plain.lend { version in
         let header = try NodeHeader(version, key: key)
@@ -99,14 +119,31 @@ struct GoldenVersionTests {
 struct GoldenLinksTests {
   /// The links of a version that so many others came before, replaced by transactions 1, 2, …, and
   /// what the last of these took along.
-  static func links(after count: UInt64) -> (links: VersionLinks, taken: VersionLinks) {
+  ///
+  /// Each changes one of three properties, in turn.
+  static func links(after count: UInt64) throws -> (links: VersionLinks, taken: VersionLinks) {
     var links = VersionLinks()
     var taken = VersionLinks()
-    for number in 1...count { taken = links.add(HistoryLink(sequence: number, index: 0x0A0B)) }
+    for number in 1...count {
+      let link = HistoryLink(sequence: number, index: 0x0A0B)
+      taken = try links.add(link, changing: .these([[7, 300, 4][Int(number % 3)]]))
+    }
     return (links, taken)
   }
 
-  private static func link(_ sequence: UInt8) -> String { "\([sequence].hex)0000000000 0B0A0000" }
+  /// A link to the version that a transaction replaced; one that holds others names all three.
+  private static func link(_ sequence: UInt8) -> String {
+    let names = ["01 07", "01 AC02", "01 04"][Int(sequence % 3)]
+    let isHolder = sequence % 9 == 0
+    return "\([sequence].hex)0000000000 0B0A0000" + (isHolder ? "03 04 03 A502" : names)
+  }
+
+  /// The same in the first form.
+  private static func firstForm(_ levels: [[UInt8]]) -> [UInt8] {
+    levels.flatMap { level in
+      [UInt8(level.count)] + level.flatMap { [UInt8](hex: "\([$0].hex)0000000000 0B0A0000") }
+    }
+  }
 
   private static func level(_ sequences: [UInt8]) -> String {
     [UInt8(sequences.count)].hex + sequences.map { link($0) }.joined()
@@ -128,11 +165,14 @@ struct GoldenLinksTests {
       (82, [[82], [], [81]], []),
     ]
     for (count, present, taken) in cases {
-      let found = Self.links(after: count)
+      let found = try Self.links(after: count)
       for (links, levels) in [(found.links, present), (found.taken, taken)] {
         let bytes = [UInt8](hex: levels.map { Self.level($0) }.joined(separator: "\n"))
         #expect(links.stored().hex == bytes.hex, "after \(count)")
         #expect(try bytes.lend { try VersionLinks($0) } == links, "after \(count)")
+        let first = try Self.firstForm(levels).lend { try VersionLinks(firstForm: $0) }
+        #expect(try first.all.map(\.entry) == links.all.map(\.entry), "after \(count)")
+        #expect(try first.all.allSatisfy { $0.changed == .any })
       }
     }
   }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Cambium
 
-@Suite("Depth", .timeLimit(.minutes(1)))
+@Suite("Depth", .timeLimit(.minutes(3)))
 struct DepthTests {
   private let place: Place
 

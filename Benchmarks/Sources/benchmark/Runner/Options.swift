@@ -12,11 +12,14 @@ struct Options {
   /// Where databases are made: not in memory, or durable figures would mean nothing.
   var directory = "/var/tmp"
 
+  private static let all = ["layout", "engine", "models", "live", "past", "patterns"]
+
   static let usage = """
-    usage: benchmark layout|engine|models|live|patterns [OPTION…]
+    usage: benchmark layout|engine|models|live|past|patterns [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
-      --count N        records (engine, models: 200000; layout: nodes, 100000)
+      --count N        records (engine, models: 200000; layout: nodes, 100000;
+                       past: versions, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
       --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
       --only NAME,…    only contenders whose name contains one of these
@@ -31,7 +34,7 @@ struct Options {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "layout", "engine", "models", "live", "patterns": suites.append(argument)
+      case _ where Options.all.contains(argument): suites.append(argument)
       case "--smoke": isSmoke = true
       case "--count": count = try Options.number(after: argument, in: &rest)
       case "--issues": issues = try Options.numbers(after: argument, in: &rest)
@@ -43,7 +46,7 @@ struct Options {
       default: throw BenchmarkError("what is \(argument)?\n\(Options.usage)")
       }
     }
-    if isSmoke && suites.isEmpty { suites = ["layout", "engine", "models", "live", "patterns"] }
+    if isSmoke && suites.isEmpty { suites = Options.all }
     if suites.isEmpty { throw BenchmarkError(Options.usage) }
   }
 

@@ -34,8 +34,9 @@ extension Database {
   /// - Returns: A line for each property, in the order of their names; one for a single value; none
   ///   where there is no value.
   /// - Throws: As ``snapshot(at:)``.
-  /// - Complexity: as walking the node's history back to its oldest value: O(log *v*) lookups for
-  ///   each level of the path and version that is passed, of *v*. Any thread.
+  /// - Complexity: O(log *v*) lookups for each level of the path and for each property, of *v*
+  ///   versions; as much again for each time that the node, or one above it, came to its place and
+  ///   held the same before. Any thread.
   public func blame(_ path: NodePath, at moment: Moment = .now) throws -> [Blame] {
     let snapshot = try snapshot(at: moment)
     return try translating {
@@ -76,20 +77,70 @@ private struct Blaming {
     }
   }
 
+  /// Looks back from a moment to the one at which the node was put in its place, and beyond where
+  /// it held the same before.
   mutating func walk(back moment: SequenceNumber) throws {
     var moment = moment
     while settings.contains(nil) {
       let trace = try PathTrace(path, asOf: moment.rawValue, directory)
-      if trace.last <= trace.horizon { return try endAtHorizon(SequenceNumber(trace.horizon)) }
-      let sequence = SequenceNumber(trace.last)
+      if let holder = trace.holder { try walk(through: holder, trace, moment) }
+      if !settings.contains(nil) { return }
+      if trace.placed <= trace.horizon { return try endAtHorizon(SequenceNumber(trace.horizon)) }
+      let sequence = SequenceNumber(trace.placed)
       moment = sequence.previous
       let before = try directory.snapshot(at: .sequence(moment))[path].value
-      for index in values.indices where settings[index] == nil {
-        if held(values[index].name, before) != values[index].value {
-          settings[index] = .by(try infos.info(sequence))
-        }
+      for index in settings.indices where settings[index] == nil {
+        try settle(index, sequence, held(values[index].name, before))
       }
     }
+  }
+
+  /// Looks back through a node's versions, from a moment to the one at which it was placed.
+  private mutating func walk(
+    through holder: PathTrace.Holder, _ trace: PathTrace, _ moment: SequenceNumber
+  ) throws {
+    let names = try values.map { value in
+      isRecord ? try value.name.flatMap { try trace.snapshot.nameID($0) } : holder.property
+    }
+    var versions = try trace.versions(of: holder, asOf: moment.rawValue)
+    let present = try names.map { try $0.flatMap { try versions.current.value(of: $0) } }
+    while settings.contains(nil) {
+      let isThere = try versions.older { changed in
+        settings.indices.contains {
+          settings[$0] == nil && (names[$0].map(changed.mayHold) ?? (changed != .none))
+        }
+      }
+      guard isThere, let replaced = versions.current.replaced, replaced > trace.placed else {
+        return
+      }
+      let (version, sequence) = (versions.current, SequenceNumber(replaced))
+      for index in settings.indices where settings[index] == nil {
+        let stored = try names[index].flatMap { try version.value(of: $0) }
+        if stored != nil && stored == present[index] { continue }
+        try settle(index, sequence, held(index, names[index], stored, before: sequence))
+      }
+    }
+  }
+
+  /// The value that stood for one of the present ones before a transaction, by the stored property
+  /// of the version that this transaction replaced.
+  private func held(
+    _ index: Int, _ property: NameID?, _ stored: [UInt8]?, before sequence: SequenceNumber
+  ) throws -> Value? {
+    if let stored, isRecord || stored != [ValueTag.null] {
+      return try stored.lend { try Value($0) }
+    }
+    if isRecord && property != nil { return nil }
+    // A node of another kind, or a property that is absent or null: that may have a default.
+    let value = try directory.snapshot(at: .sequence(sequence.previous))[path].value
+    return held(values[index].name, value)
+  }
+
+  /// Notes a transaction as the one that set a value, if that was another before.
+  private mutating func settle(
+    _ index: Int, _ sequence: SequenceNumber, _ before: Value?
+  ) throws {
+    if before != values[index].value { settings[index] = .by(try infos.info(sequence)) }
   }
 
   /// Marks the remaining values as set at or before the horizon.

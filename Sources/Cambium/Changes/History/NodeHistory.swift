@@ -95,10 +95,10 @@ public struct HistoryCursor: ~Copyable, WalkCursor {
   /// - Returns: The step.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``;
   ///   ``DatabaseError/compacted(oldest:)`` where the horizon has passed the walk.
-  /// - Complexity: of a node, O(log *v*) lookups for each level of the path, with *v* versions, and
-  ///   one read of the transaction's record; nothing else of the log. Where a node above came and
-  ///   went, or the record of a property changed, without a change of this one, as much again for
-  ///   each time. Of a subtree, one read of each record that is passed.
+  /// - Complexity: of a node, one lookup in history and one read of the transaction's record;
+  ///   O(log *v*) lookups for each level of the path, of *v* versions, with the first of each 64
+  ///   steps, and where the node, or one above it, came or went. Of a subtree, one read of each
+  ///   record that is passed.
   public mutating func next() throws -> HistoryStep? {
     try translating {
       if let step = try node?.next() { return step }
@@ -108,6 +108,9 @@ public struct HistoryCursor: ~Copyable, WalkCursor {
 }
 
 /// The steps of one node, from the versions and removals on the way to it.
+///
+/// While the node stays where it is, its versions are walked in stretches of some, each through one
+/// snapshot. The transactions that put or took away it, or one above it, are looked at one by one.
 private struct NodeSteps {
   private let directory: OpenDirectory
   private let isReversed: Bool
@@ -119,6 +122,11 @@ private struct NodeSteps {
   private var stretch: PathPeriod?
   /// The next step is before this transaction; or after it, forward.
   private var place: UInt64 = 0
+  /// Steps that were found already, the next one last.
+  private var found: [HistoryStep] = []
+
+  private static let foundMax = 64
+  private static let bytesMax = 1 << 20
 
   init(_ history: History) throws {
     directory = history.directory
@@ -132,8 +140,10 @@ private struct NodeSteps {
 
   mutating func next() throws -> HistoryStep? {
     while true {
+      if let step = found.popLast() { return step }
       if stretch == nil { try begin() }
       guard let stretch else { return nil }
+      if try findVersions(in: stretch) { continue }
       guard let sequence = try candidate(in: stretch) else {
         self.stretch = nil
         continue
@@ -163,6 +173,46 @@ private struct NodeSteps {
   private func trace(_ path: NodePath, _ moment: UInt64) throws -> PathTrace {
     try PathTrace(path, asOf: moment, directory)
   }
+
+  // MARK: Versions
+
+  /// Walks some of the node's versions, as long as it stays in its place, and moves the place.
+  ///
+  /// - Returns: False if the next transaction puts it there, or takes it away.
+  private mutating func findVersions(in stretch: PathPeriod) throws -> Bool {
+    let moment = isReversed ? place - 1 : place
+    guard moment >= stretch.first, moment <= stretch.last else { return false }
+    let trace = try trace(stretch.path, moment)
+    let first = max(trace.placed, stretch.first)
+    let last = min(trace.displaced.map { $0 - 1 } ?? .max, stretch.last)
+    if isReversed ? moment <= first : moment >= last { return false }
+    guard var walk = try VersionWalk(trace, asOf: moment) else { return false }
+    place = isReversed ? first + 1 : last
+    while let change = try isReversed ? walk.older(after: first) : walk.newer(before: last + 1) {
+      if let step = try step(change, stretch) { found.append(step) }
+      if found.count == NodeSteps.foundMax || walk.bytesCount > NodeSteps.bytesMax {
+        place = change.sequence.rawValue
+        break
+      }
+    }
+    found.reverse()
+    return true
+  }
+
+  /// The step that a change from one version to the next is.
+  private mutating func step(
+    _ change: VersionWalk.Change, _ stretch: PathPeriod
+  ) throws -> HistoryStep? {
+    guard change.old.isKnown && change.new.isKnown else {
+      return try step(change.sequence, stretch)
+    }
+    return HistoryStep(
+      transaction: try infos.info(change.sequence),
+      kind: change.old.value == change.new.value ? .rewritten : .changed,
+      change: Change(path: stretch.path, old: change.old.value, new: change.new.value), origin: nil)
+  }
+
+  // MARK: Single transactions
 
   /// The step of a transaction, or nil where it left the node alone.
   private mutating func step(

@@ -199,7 +199,7 @@ extension StateSizes {
     _ header: NodeHeader, _ version: RawSpan, _ label: SizeLabel, _ treeKey: RawSpan
   ) throws {
     guard header.hasLinks else { return }
-    let links = try header.links(version).levels.flatMap(\.self)
+    let links = try header.links(version).all.map(\.entry)
     _ = try addHistory(from: links, label, treeKey)
   }
 
@@ -225,7 +225,7 @@ extension StateSizes {
           label.age = ages.step(of: header.modified)
           let besides = key.byteCount + range.lowerBound + reader.tables.history.sealBytes
           try add(header, version, besides: besides, label, at: places["history"])
-          return header.hasLinks ? try header.links(version).levels.flatMap(\.self) : []
+          return header.hasLinks ? try header.links(version).all.map(\.entry) : []
         }
       }
       // An entry names only older ones, so this ends whatever the bytes say.

@@ -251,21 +251,21 @@ extension QueryPlanner {
     }
   }
 
-  /// In the past: the present index, and what has changed since.
+  /// In the past: the present index, and what has changed since, if that is not too much.
   func correctedWays(_ scans: [IndexScan]) throws -> [Way] {
     let narrow = scans.filter { !$0.words.isEmpty }.min { $0.estimate < $1.estimate }
     guard let narrow, description.after?.index == nil, !narrow.isGuess,
       collection?.hasOtherDefaults(asOf: records.snapshot.moment) == false
     else { return [] }
-    let budget = max(0, childCount - narrow.estimate)
-    guard budget > 0,
-      let changed = try records.changedKeys(in: description.collection, max: budget)
-    else { return [] }
+    let spare = Double(childCount) * Cost.pastRecord - Double(narrow.estimate) * Cost.pastFetch
+    let changesMax = Int(spare / (Cost.pastFetch + Cost.loggedChange))
+    let changed = try records.changedKeys(in: description.collection, max: changesMax)
+    guard let changed else { return [] }
     let count = narrow.estimate + changed.count
     return [
       Way(
         access: .corrected(narrow, changed: changed), isOrdered: description.grouping != nil,
-        count: count, cost: Double(count) * Cost.pastRecord + sortCost(count))
+        count: count, cost: Double(count) * Cost.pastFetch + sortCost(count))
     ]
   }
 

@@ -14,6 +14,8 @@ struct QueryPlanner {
     static let fetch = 4.0
     static let sort = 1.5
     static let pastRecord = 8.0
+    static let pastFetch = 20.0
+    static let loggedChange = 12.0
   }
 
   let description: QueryDescription

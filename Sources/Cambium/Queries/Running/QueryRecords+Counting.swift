@@ -35,31 +35,45 @@ extension QueryRecords {
   }
 
   /// The keys of a collection's records that have changed since the snapshot's moment, ascending;
-  /// nil where there are too many, or the collection has changed as a whole.
+  /// nil where the log has more operations since, or the collection has changed as a whole.
   func changedKeys(in collection: NodePath, max: Int) throws -> [[UInt8]]? {
-    guard let moment = snapshot.moment else { return nil }
-    let directory = snapshot.directory
-    let head = try reader.head().applied
-    var keys: Set<[UInt8]> = []
-    var (sequence, operations) = (SequenceNumber(moment), 0)
-    var isWhole = false
-    while sequence < head, !isWhole, operations < max {
-      sequence = sequence.next
-      let record = try directory.log.read { try $0.record(sequence) }
-      var reader = OperationReader(record.operations)
-      while let operation = try reader.next() {
-        operations += 1
-        Touched.forEach(in: operation, under: .root) { touched in
-          if touched.path.isWithin(collection), touched.path != collection {
-            keys.insert(touched.path.keyBytes(below: collection))
-          } else if touched.isSubtree, collection.isWithin(touched.path) {
-            isWhole = true
+    guard max > 0, let moment = snapshot.moment else { return nil }
+    let last = try reader.head().applied
+    let first = SequenceNumber(moment).next
+    return try snapshot.directory.log.read { log in
+      guard try hasOperations(log, from: first, to: last, upTo: max) else { return nil }
+      var keys: Set<[UInt8]> = []
+      var (sequence, isWhole) = (first, false)
+      while sequence <= last, !isWhole {
+        var operations = OperationReader(try log.record(sequence).operations)
+        while let operation = try operations.next() {
+          Touched.forEach(in: operation, under: .root) { touched in
+            if touched.path.isWithin(collection), touched.path != collection {
+              keys.insert(touched.path.keyBytes(below: collection))
+            } else if touched.isSubtree, collection.isWithin(touched.path) {
+              isWhole = true
+            }
           }
         }
+        sequence = sequence.next
       }
+      return isWhole ? nil : keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
-    if isWhole || keys.count > max || sequence < head { return nil }
-    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// True if the records from one to another have no more operations than some number; each record
+  /// counts as one more. The records themselves are not decoded.
+  private func hasOperations(
+    _ log: LogReader, from first: SequenceNumber, to last: SequenceNumber, upTo max: Int
+  ) throws -> Bool {
+    if last < first { return true }
+    var count = last.rawValue - first.rawValue
+    var sequence = first
+    while sequence <= last, count <= UInt64(max) {
+      count += UInt64(try log.operationCount(of: sequence))
+      sequence = sequence.next
+    }
+    return count <= UInt64(max)
   }
 }
 

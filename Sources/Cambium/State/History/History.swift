@@ -49,7 +49,7 @@ extension StateReader {
   ) throws -> Step<R> {
     let header = try NodeHeader(version, key: key)
     if header.modified <= moment { return .found(try body(header, version)) }
-    return .earlier(header.hasLinks ? try header.links(version).oldest(after: moment) : nil)
+    return .earlier(try header.oldestLink(version, after: moment))
   }
 
   private func follow<R>(

@@ -27,10 +27,13 @@ struct Lifetime {
   let modified: UInt64
   /// The transaction that replaced the version, or removed the node; nil if none has yet.
   let replaced: UInt64?
-  /// The transaction that removed the node; nil if it is still there.
-  let end: UInt64?
+  /// The entry of history that holds the removed node; nil if it is still there.
+  let removal: HistoryLink?
   /// The node id that the children's keys begin with; 0 if the node never had any.
   let node: UInt64
+
+  /// The transaction that removed the node; nil if it is still there.
+  var end: UInt64? { removal?.sequence }
 }
 
 /// A version with its links, and the entry of history that holds it; nil for the present one.
@@ -78,7 +81,7 @@ extension StateReader {
     }
     return Lifetime(
       placed: placed, modified: version.header.modified, replaced: version.entry?.sequence,
-      end: last.entry?.sequence, node: last.header.node)
+      removal: last.entry, node: last.header.node)
   }
 
   /// The transaction that made the first version of a lifetime.
@@ -94,7 +97,7 @@ extension StateReader {
   private func older(
     _ version: LinkedVersion, after moment: UInt64, _ key: RawSpan
   ) throws -> LinkedVersion? {
-    guard let link = version.links.oldest(after: moment) else { return nil }
+    guard let link = try version.links.oldest(after: moment) else { return nil }
     // An entry names only older ones, so a search ends whatever the bytes are.
     if let entry = version.entry, (link.sequence, link.index) >= (entry.sequence, entry.index) {
       throw HistoryDamage.loop

@@ -53,9 +53,9 @@ extension Tree where Host: ~Copyable {
     var links: VersionLinks?
     if let header {
       if content.kind == .record { memory.parent = nil }
-      var taken = try place.links(header)
-      if header.modified != memory.sequence { try supersede(header, &taken, host) }
-      links = taken
+      var kept = try place.links(header)
+      try link(header, to: content, &kept, host)
+      links = kept
     } else {
       count(+1)
     }
@@ -64,12 +64,17 @@ extension Tree where Host: ~Copyable {
     try write(made, content: content.bytes, linking: links, host)
   }
 
-  /// Puts the present version into history, and its link into the directory.
-  private mutating func supersede(
-    _ header: NodeHeader, _ links: inout VersionLinks, _ host: borrowing Host
+  /// Puts the present version into history, and its link into the directory; a version that the
+  /// same transaction has made is replaced without a trace, but for what has changed.
+  private mutating func link(
+    _ header: NodeHeader, to content: Content, _ links: inout VersionLinks, _ host: borrowing Host
   ) throws {
-    let taken = links.add(HistoryLink(sequence: memory.sequence, index: memory.superseded))
-    try putIntoHistory(header, taken, host)
+    let isOwn = header.modified == memory.sequence
+    if isOwn && links.isEmpty { return }
+    let changed = try place.changedNames(header, to: content)
+    if isOwn { return try links.noteNewest(changed) }
+    let entry = HistoryLink(sequence: memory.sequence, index: memory.superseded)
+    try putIntoHistory(header, try links.add(entry, changing: changed), host)
   }
 
   /// Puts the present version into history, with the links that move into its entry.
@@ -102,7 +107,9 @@ extension Tree where Host: ~Copyable {
           let header = try NodeHeader(version, key: key)
           precondition(header.modified <= memory.sequence, "a version is of a later transaction")
           precondition(header.node < memory.nextNode, "a node id was never given")
-          if header.hasLinks { try header.links(version).checkInvariants(upTo: header.modified) }
+          if header.hasLinks {
+            try header.links(version).checkInvariants(upTo: header.modified)
+          }
           return true
         }
       }

@@ -54,6 +54,16 @@ struct TreePlace {
     header.hasLinks ? try version.lend { try header.links($0) } : VersionLinks()
   }
 
+  /// The properties in which a new content differs from the version's.
+  func changedNames(_ header: NodeHeader, to content: Content) throws -> ChangedNames {
+    try version.lend { version in
+      try content.bytes.lend { new in
+        let old = version.extracting(droppingFirst: header.contentOffset)
+        return try ChangedNames(from: (header.kind, old), to: (content.kind, new))
+      }
+    }
+  }
+
   /// The record in the version; a node without a value of its own counts as an empty one.
   func record(_ header: NodeHeader, _ path: NodePath) throws -> RecordBuilder {
     switch header.kind {

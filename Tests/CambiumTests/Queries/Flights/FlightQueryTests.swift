@@ -9,7 +9,7 @@ import Testing
 
 @testable import Cambium
 
-@Suite("A week of flights", .timeLimit(.minutes(5)))
+@Suite("A week of flights", .timeLimit(.minutes(15)))
 struct FlightQueryTests {
   @Test(
     "answers each question as SQLite does, now and as of ten past moments",
