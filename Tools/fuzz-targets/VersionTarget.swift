@@ -59,7 +59,8 @@ enum VersionTarget {
     var links = links
     for index in 0..<20 as Range<UInt32> {
       // As many as no history has: there is no level left into which they could spill.
-      if mustSucceed("links") { try links.all.count } > VersionLinks.levelsMax * 7 { return }
+      let count = mustSucceed("links") { try links.all.count }
+      if count > VersionLinks.levelsMax * 7 { return }
       let link = HistoryLink(sequence: sequence, index: index)
       let names = (0...index).map { NameID($0 * 97) }
       let taken = mustSucceed("a link") { try links.add(link, changing: .these(names)) }

@@ -220,9 +220,7 @@ extension Environment {
   private static func openTables(
     _ names: [String], _ environment: OpaquePointer, creating: Bool
   ) throws(StorageError) -> [String: Table]? {
-    var transaction: OpaquePointer?
-    let mode = creating ? 0 : UInt32(MDB_RDONLY)
-    try check(unsafe mdb_txn_begin(environment, nil, mode, &transaction), "opening tables")
+    let transaction = try unsafe begin(environment, creating ? 0 : UInt32(MDB_RDONLY))
     var tables: [String: Table] = [:]
     for name in names {
       var index: UInt32 = 0
@@ -237,6 +235,24 @@ extension Environment {
     }
     try check(unsafe mdb_txn_commit(transaction), "opening tables")
     return tables
+  }
+
+  /// Begins a transaction of an environment that nobody else uses yet in this process. Another
+  /// process may have made the map larger since it was opened.
+  private static func begin(
+    _ environment: OpaquePointer, _ mode: UInt32
+  ) throws(StorageError) -> OpaquePointer? {
+    var attempts = 0
+    while true {
+      var transaction: OpaquePointer?
+      let code = unsafe mdb_txn_begin(environment, nil, mode, &transaction)
+      attempts += 1
+      guard code == MDB_MAP_RESIZED, attempts < 4 else {
+        try check(code, "opening tables")
+        return unsafe transaction
+      }
+      try check(unsafe mdb_env_set_mapsize(environment, 0), "taking over the map's size")
+    }
   }
 
   /// Enters the gate; every use of the handle is between this and `gate.leave`.

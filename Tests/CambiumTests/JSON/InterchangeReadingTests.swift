@@ -78,6 +78,12 @@ struct InterchangeReadingTests {
       decimal("\"12.50\"") == Decimal(string: "12.5") && decimal("0.1") == Decimal(string: "0.1"))
     #expect(decimal("\"twelve\"") == nil && decimal("12345678901234567890") != nil)
 
+    // A decimal without a fraction is written as an integer, and is a decimal again.
+    var definition = CollectionDefinition()
+    definition.properties = [PropertyDefinition("d", .decimal)]
+    let (_, record) = try CollectionInterchange("x", definition).read(["d": 0], .standard)
+    #expect(record["d"] == .decimal(0))
+
     #expect(try Everything(json: #"{"string":5,"bool":"true"}"#, lenient).string == "5")
     #expect(try Everything(json: #"{"uint64":"18446744073709551615"}"#).uint64 == .max)
     #expect(try Everything(json: #"{"uint64":18446744073709551615}"#).uint64 == .max)

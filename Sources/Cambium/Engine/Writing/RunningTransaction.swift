@@ -95,8 +95,7 @@ final class RunningTransaction: @unchecked Sendable {
     do {
       try group.stateWriter.apply(operation, enforcing: true)
     } catch let error as StorageError where error.kind == .mapFull {
-      try failing { try group.grow(with: self) }
-      try failing { try group.stateWriter.apply(operation, enforcing: true) }
+      try failing { try group.grow(with: self, applying: operation) }
     } catch let error as StorageError {
       throw fail(DatabaseError(error))
     }

@@ -35,9 +35,17 @@ extension WriteGroup {
     if try !state.environment.hasRoom(for: room) {
       try state.environment.growMap(headroom: 2 * room)
     }
-    let group = try WriteGroup(
-      directory, state, head: head, horizon: horizon, catalog: directory.stateInUse.catalog)
-    try directory.catchUp(&group.stateWriter, to: last ?? head.sequence)
-    return group
+    // Another process may have logged more than a group's room.
+    return try growing(state) {
+      let group = try WriteGroup(
+        directory, state, head: head, horizon: horizon, catalog: directory.stateInUse.catalog)
+      do {
+        try directory.catchUp(&group.stateWriter, to: last ?? head.sequence)
+        return group
+      } catch {
+        group.stateWriter.abort()
+        throw error
+      }
+    }
   }
 }

@@ -130,27 +130,52 @@ final class WriteGroup: @unchecked Sendable {
 
   // MARK: Starting over
 
-  /// Drops the state's transaction, enlarges the map, and applies the recorded operations again.
-  func grow(with transaction: RunningTransaction) throws {
+  /// Drops the state's transaction, enlarges the map, and applies the recorded operations again,
+  /// and then the one that found it full.
+  func grow(with transaction: RunningTransaction, applying operation: Operation) throws {
     stateWriter.abort()
-    let (mapBytes, _, _) = try state.environment.usage()
-    try state.environment.growMap(headroom: mapBytes)
-    try startOver(with: transaction)
+    try WriteGroup.enlarge(state)
+    try startOver(with: transaction, operation)
   }
 
   /// Applies the recorded operations again: the finished bodies, and the running one with its
   /// savepoints.
-  private func startOver(with transaction: RunningTransaction?) throws {
+  private func startOver(
+    with transaction: RunningTransaction?, _ operation: Operation? = nil
+  ) throws {
     let isDeferred = stateWriter.folds.fillsLater
-    stateWriter.abort()
-    stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
-    configure(defersBuilds: isDeferred)
-    try directory.catchUp(&stateWriter, to: committed)
-    for record in records { try stateWriter.apply(record, isObserved: isObserved) }
-    if let transaction {
-      stateWriter.begin(transaction.sequence, isObserved: isObserved)
-      try transaction.applyAgain(to: &stateWriter)
+    try WriteGroup.growing(state) {
+      stateWriter.abort()
+      stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
+      configure(defersBuilds: isDeferred)
+      do {
+        try directory.catchUp(&stateWriter, to: committed)
+        for record in records { try stateWriter.apply(record, isObserved: isObserved) }
+        guard let transaction else { return }
+        stateWriter.begin(transaction.sequence, isObserved: isObserved)
+        try transaction.applyAgain(to: &stateWriter)
+        if let operation { try stateWriter.apply(operation, enforcing: true) }
+      } catch {
+        stateWriter.abort()
+        throw error
+      }
     }
+  }
+
+  /// Does what may fill the state's map, and does it again once that is larger; its maximum ends
+  /// this. The body leaves no transaction open where it throws.
+  static func growing<R>(_ state: State, _ body: () throws -> R) throws -> R {
+    while true {
+      do { return try body() } catch let error as StorageError where error.kind == .mapFull {
+        try enlarge(state)
+      }
+    }
+  }
+
+  /// Doubles the state's map at least.
+  private static func enlarge(_ state: State) throws {
+    let (mapBytes, _, _) = try state.environment.usage()
+    try state.environment.growMap(headroom: mapBytes)
   }
 
   /// Configures which index work is deferred, so that others need not wait for it.
