@@ -1,7 +1,12 @@
 // The properties in which versions of a node differ, as a link to an earlier version notes them.
 //
-//     count u8 | count × varint      the numbers of the names, ascending, each less the one before
-//     FF                             any: too many to list, or a node that is no record
+//     00…7F                         one, whose name has this number
+//     80 + n | first | n bytes      a bit for each number from the first on; n is at most 63, and
+//                                   80 alone says that nothing differs
+//     C0 + n | n varints            n names, at most 32, each less the one before
+//     FF                            any: too many to list, or a node that is no record
+//
+// The names are ascending; the first is a varint. Of bits and a list the shorter one is taken.
 //
 // It may name properties that do not differ after all, never leave one out that does.
 
@@ -59,29 +64,64 @@ enum ChangedNames: Equatable {
   static func read(
     _ bytes: RawSpan, at offset: inout Int, _ body: (NameID) -> Void = { _ in }
   ) throws -> Bool {
-    let count = try bytes.load(UInt8.self, at: offset)
+    let head = try bytes.load(UInt8.self, at: offset)
     offset += 1
-    if count == .max { return false }
-    var last: UInt64 = 0
-    for index in 0..<count {
-      let step = try bytes.varint(at: &offset)
-      guard count <= countMax, index == 0 || step > 0, step <= UInt64(NameID.max) - last else {
-        throw DatabaseError.corrupt(reason: "the names of changed properties do not ascend")
-      }
-      last += step
-      body(NameID(last))
+    switch head {
+    case 0..<0x80: body(NameID(head))
+    case 0x80: break
+    case 0x81..<0xC0: try readBits(bytes, Int(head - 0x80), at: &offset, body)
+    case 0xC1...0xE0: try readList(bytes, Int(head - 0xC0), at: &offset, body)
+    case .max: return false
+    default: throw damaged
     }
     return true
   }
 
+  private static func readBits(
+    _ bytes: RawSpan, _ count: Int, at offset: inout Int, _ body: (NameID) -> Void
+  ) throws {
+    let first = try bytes.varint(at: &offset)
+    guard first <= UInt64(NameID.max) - 8 * UInt64(count) else { throw damaged }
+    for place in 0..<count {
+      let bits = try bytes.load(UInt8.self, at: offset)
+      offset += 1
+      for bit in 0..<8 where bits >> bit & 1 == 1 { body(NameID(first) + NameID(8 * place + bit)) }
+    }
+  }
+
+  private static func readList(
+    _ bytes: RawSpan, _ count: Int, at offset: inout Int, _ body: (NameID) -> Void
+  ) throws {
+    var last: UInt64 = 0
+    for index in 0..<count {
+      let step = try bytes.varint(at: &offset)
+      guard index == 0 || step > 0, step <= UInt64(NameID.max) - last else { throw damaged }
+      last += step
+      body(NameID(last))
+    }
+  }
+
+  private static let damaged = DatabaseError.corrupt(
+    reason: "the names of changed properties do not ascend")
+
   func append(to bytes: inout [UInt8]) {
     guard case .these(let names) = self else { return bytes.append(.max) }
-    bytes.append(UInt8(names.count))
-    var last: NameID = 0
-    for name in names {
-      bytes.append(varint: UInt64(name - last))
-      last = name
+    guard let first = names.first, let last = names.last else { return bytes.append(0x80) }
+    if names.count == 1, first < 0x80 { return bytes.append(UInt8(first)) }
+    var list: [UInt8] = []
+    for (name, before) in zip(names, [0] + names) { list.append(varint: UInt64(name - before)) }
+    var bits: [UInt8] = []
+    bits.append(varint: UInt64(first))
+    let bitCount = Int(last - first) / 8 + 1
+    guard bits.count + bitCount < list.count, last < .max - 8 else {
+      bytes.append(0xC0 | UInt8(names.count))
+      return bytes.append(contentsOf: list)
     }
+    let start = bits.count
+    bits.append(contentsOf: repeatElement(0, count: bitCount))
+    for name in names { bits[start + Int(name - first) / 8] |= 1 << ((name - first) % 8) }
+    bytes.append(0x80 | UInt8(bitCount))
+    bytes.append(contentsOf: bits)
   }
 
   /// True if a property may differ.

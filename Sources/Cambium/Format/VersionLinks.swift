@@ -18,9 +18,9 @@
 // that its entry holds. So the last change of a property is found through O(log₉ n) entries, too,
 // however many changes of others there were since.
 //
-// Stored: per level, the lowest first, count u8, then per link, the oldest first, sequence u48 and
-// index u32, little-endian, and the names; see ChangedNames.swift. Links of the first form have no
-// names, and become links that name any with the node's next change.
+// Stored: per level, the lowest first, count u8, then per link, the oldest first, sequence u48,
+// little-endian, index varint, and the names; see ChangedNames.swift. Links of the first form have
+// an index u32 and no names, and become links that name any with the node's next change.
 
 /// Names a superseded version: an entry of history.
 struct HistoryLink: Hashable {
@@ -45,7 +45,6 @@ struct VersionLinks: Equatable {
   private static let fanout = 8
   /// The maximum number of levels: enough for as many versions as there are sequence numbers.
   static let levelsMax = 32
-  private static let linkBytes = 10
 
   init() {}
 
@@ -164,7 +163,7 @@ extension VersionLinks {
     _ entry: HistoryLink, _ changed: ChangedNames, to bytes: inout [UInt8]
   ) {
     bytes.append48(entry.sequence)
-    bytes.append(littleEndian: entry.index)
+    bytes.append(varint: UInt64(entry.index))
     changed.append(to: &bytes)
   }
 
@@ -191,14 +190,26 @@ extension VersionLinks {
     if count > fanout { throw tooMany }
     offset += 1
     for _ in 0..<count {
-      let link = HistoryLink(
-        sequence: try bytes.load48(at: offset),
-        index: try bytes.load(UInt32.self, at: offset + 6))
-      offset += linkBytes
+      let sequence = try bytes.load48(at: offset)
+      offset += 6
+      let index = try index(in: bytes, at: &offset, isNaming: isNaming)
       let start = offset
       if isNaming { try ChangedNames.read(bytes, at: &offset) }
-      try body(link, start..<offset)
+      try body(HistoryLink(sequence: sequence, index: index), start..<offset)
     }
+  }
+
+  /// The index in a link, which has a fixed length in the first form; moves the offset behind it.
+  @inline(__always)
+  private static func index(
+    in bytes: RawSpan, at offset: inout Int, isNaming: Bool
+  ) throws -> UInt32 {
+    if isNaming {
+      guard let index = UInt32(exactly: try bytes.varint(at: &offset)) else { throw tooMany }
+      return index
+    }
+    defer { offset += 4 }
+    return try bytes.load(UInt32.self, at: offset)
   }
 
   /// The links of one level, the oldest first; moves the offset behind it.

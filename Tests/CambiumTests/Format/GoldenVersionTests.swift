@@ -21,14 +21,14 @@ struct GoldenVersionTests {
       """)
   static let complete = [UInt8](
     hex: """
-      28E61510700481AB              ; checksum
+      392E421413332AD2              ; checksum
       02                            ; a record
       05                            ; node id and links follow
       050403020100                  ; made by transaction 4,328,719,365
       0900000000000000              ; its children's keys begin with 9
-      0D00                          ; 13 bytes of links
-      01  050000000000 00000000     ; level 0: one link, transaction 5, entry 0
-          01 03                     ; one property has changed, name 3
+      0900                          ; 9 bytes of links
+      01  050000000000 00           ; level 0: one link, transaction 5, entry 0
+          03                        ; one property has changed, name 3
       00 01  0300 0200  03 01       ; the record: name 3 is integer 1
       """)
   /// The same with links of the first form, which do not say what has changed.
@@ -82,7 +82,7 @@ struct GoldenVersionTests {
     try Self.treeKey.lend { key in
       let entry = HistoryLink(sequence: 5, index: 0)
       for (stored, offset, changed) in [
-        (Self.complete, 39, ChangedNames.these([3])), (Self.first, 37, .any),
+        (Self.complete, 35, ChangedNames.these([3])), (Self.first, 37, .any),
       ] {
         try stored.lend { version in
           let header = try NodeHeader(version, key: key)
@@ -133,9 +133,9 @@ struct GoldenLinksTests {
 
   /// A link to the version that a transaction replaced; one that holds others names all three.
   private static func link(_ sequence: UInt8) -> String {
-    let names = ["01 07", "01 AC02", "01 04"][Int(sequence % 3)]
+    let names = ["07", "C1 AC02", "04"][Int(sequence % 3)]
     let isHolder = sequence % 9 == 0
-    return "\([sequence].hex)0000000000 0B0A0000" + (isHolder ? "03 04 03 A502" : names)
+    return "\([sequence].hex)0000000000 8B14" + (isHolder ? "C3 04 03 A502" : names)
   }
 
   /// The same in the first form.

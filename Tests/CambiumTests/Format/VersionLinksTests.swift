@@ -91,12 +91,29 @@ struct VersionLinksTests {
   }
 
   @Test("name what changed up to each", arguments: FormatSeeds.first(3))
-  func names(seed: UInt64) throws {
+  func changes(seed: UInt64) throws {
     var random = FormatRandom(seed: seed)
     var history = History()
     for sequence in 1...900 as ClosedRange<UInt64> {
       try history.change(NameID(random.below(random.below(6) + 1)), at: sequence)
       if sequence % 113 == 0 { try history.checkNames() }
+    }
+  }
+
+  @Test("name properties in few bytes")
+  func names() throws {
+    let cases: [([NameID], String)] = [
+      ([], "80"), ([0], "00"), ([127], "7F"), ([128], "C1 8001"), ([.max], "C1 FFFFFFFF0F"),
+      ([5, 7], "C2 05 02"), ([5, 6, 8], "81 05 0B"), ([300, 305, 307, 315], "82 AC02 A1 80"),
+      ([0, 1, 900], "C3 00 01 8307"), ([.max - 2, .max - 1, .max], "C3 FDFFFFFF0F 01 01"),
+    ]
+    for (names, hex) in cases {
+      var stored: [UInt8] = []
+      ChangedNames.these(names).append(to: &stored)
+      #expect(stored.hex == [UInt8](hex: hex).hex, "\(names)")
+      var offset = 0
+      let read = try stored.lend { try ChangedNames($0, at: &offset) }
+      #expect(read == .these(names) && offset == stored.count)
     }
   }
 
@@ -136,17 +153,19 @@ struct VersionLinksTests {
 
   @Test("are refused where a level, or all of them, hold more than can be")
   func tooMany() throws {
-    let bare = [UInt8](repeating: 1, count: 10)
-    let level = Self.level(8, bare + [0])
+    let bare = [UInt8](repeating: 1, count: 7)
+    let level = Self.level(8, bare + [0x80])
     let most = (0..<VersionLinks.levelsMax).flatMap { _ in level }
     let links = try most.lend { try VersionLinks($0) }
     #expect(try links.stored() == most && links.all.count == 8 * VersionLinks.levelsMax)
-    let tooManyNames = [33] + [UInt8](repeating: 1, count: 33)
     let damaged: [[UInt8]] = [
-      most + [0], most + level, Self.level(9, bare + [0]), Self.level(255, bare + [0]),
+      most + [0], most + level, Self.level(9, bare + [0x80]), Self.level(255, bare + [0x80]),
       [UInt8](repeating: 0, count: 65_535), Self.level(1, bare),
-      Self.level(1, bare + tooManyNames), Self.level(1, bare + [2, 7, 0]),
-      Self.level(1, bare + [2, 7]), Self.level(1, bare + [2, 255, 255, 255, 255, 15, 1]),
+      Self.level(1, Array(bare.dropLast()) + [255, 255, 255, 255, 31, 0x80]),
+      Self.level(1, bare + [0xC0]), Self.level(1, bare + [0xE1]), Self.level(1, bare + [0xC2, 7]),
+      Self.level(1, bare + [0xC2, 7, 0]), Self.level(1, bare + [0x81, 7]),
+      Self.level(1, bare + [0xC2, 255, 255, 255, 255, 15, 1]),
+      Self.level(1, bare + [0x81, 255, 255, 255, 255, 15, 1]),
     ]
     for bytes in damaged {
       #expect(throws: DatabaseError.self) { try bytes.lend { try VersionLinks($0) } }
@@ -167,7 +186,7 @@ struct VersionLinksTests {
       let taken = try links.add(link, changing: .these([name]))
       largest = max(largest, links.stored().count, taken.stored().count)
     }
-    // A link to a version that holds others names all twenty properties.
-    #expect(largest <= 97 + 4 * (1 + 8 * 31))
+    // A link to a version that holds others names all twenty properties, in three bytes.
+    #expect(largest <= 5 * (1 + 8 * 16))
   }
 }
