@@ -94,6 +94,23 @@ struct MapGrowthTests {
     }
   }
 
+  @Test("grows for what another process has logged, however much that is")
+  func catchingUp() throws {
+    func shrink(_ options: inout Database.Options) {
+      options.mapSize = 1 << 17
+      options.stepSizes.groupRoom = 1 << 13
+    }
+    try withDatabase(shrink) { database in
+      let before = try mapBytes(database)
+      let large = Value.string(String(repeating: "logged by another", count: 50_000))
+      try database.appendToLog("late", large)
+      try database.write { tx in try tx.set("next", to: 1) }
+      let (late, next) = try database.read { try ($0["late"].value, $0["next"].value) }
+      #expect(late == large && next == 1)
+      #expect(try mapBytes(database) > before)
+    }
+  }
+
   @Test("grows during a walk over children, which goes on")
   func insideWalk() throws {
     try withDatabase({ $0.mapSize = 1 << 17 }) { database in

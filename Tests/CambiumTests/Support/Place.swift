@@ -172,9 +172,7 @@ extension Log {
       metadata: [:], operations: operations, previous: head.link)
     head.sequence = record.sequence
     head.link = record.link
-    let writer = try LogWriter(self)
-    try writer.append(record)
-    try writer.commit(head: head)
+    try write(head: head) { try $0.append(record) }
   }
 }
 
