@@ -19,6 +19,13 @@ struct Job: CustomStringConvertible {
       + (setting.bug.isEmpty ? "" : " --bug '\(setting.bug)'")
   }
 
+  /// The same job some rounds later.
+  func later(by rounds: UInt64) -> Job {
+    var setting = setting
+    setting.seed += rounds
+    return Job(trial: trial, setting: setting)
+  }
+
   /// The jobs of a round, counted from zero; or the one that was asked for.
   static func round(_ number: Int, _ arguments: Arguments) -> [Job] {
     var jobs: [Job] = []

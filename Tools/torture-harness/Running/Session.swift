@@ -126,22 +126,42 @@ struct Session {
     }
   }
 
+  /// Looks for a bug with the run's seed, and then with those of the rounds after it: for some bugs
+  /// a seed decides if there is anything that they could show at, such as a checkpoint.
   private func finds(_ bug: String, _ job: Job) -> Bool {
+    var tried: [String] = []
+    for further in 0..<Session.seedsMax where !System.exists(stop) {
+      let own = job.later(by: further)
+      switch search(own) {
+      case .found(let text, let milliseconds):
+        let seed = further > 0 ? ", with seed \(own.setting.seed)" : ""
+        System.tell("found after \(milliseconds) ms\(seed): \(bug): \(text.prefix(90))")
+        return true
+      case .missed(let reason): tried.append(reason)
+      }
+    }
+    System.tell("MISSED: \(bug), \(tried.joined(separator: ", "))\n    \(job.command)")
+    return false
+  }
+
+  private static let seedsMax: UInt64 = 4
+
+  /// The end of a search for a planted bug.
+  private enum Search {
+    case found(String, milliseconds: Int)
+    case missed(String)
+  }
+
+  private func search(_ job: Job) -> Search {
     var share = Cases.Share()
     share.stopsAtFirst = true
     let start = ContinuousClock.now
-    let reason: String
     do {
       let found = try outcome(job, share)
+      guard let first = found.violations.first else { return .missed("\(found.cases) cases") }
       let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-      if let first = found.violations.first {
-        System.tell("found after \(milliseconds) ms: \(bug): \(first.text.prefix(90))")
-        return true
-      }
-      reason = "\(found.cases) cases"
-    } catch { reason = "\(error)" }
-    System.tell("MISSED: \(bug), \(reason)\n    \(job.command)")
-    return false
+      return .found(first.text, milliseconds: milliseconds)
+    } catch { return .missed("\(error)") }
   }
 
   /// Recovers a large database, and keeps what that took for the table.
