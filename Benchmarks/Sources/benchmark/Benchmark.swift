@@ -27,6 +27,7 @@ enum Benchmark {
     case "layout": try LayoutSuite(options, workspace).run()
     case "models": try await ModelSuite(options, workspace).run()
     case "live": try await LiveSuite(options, workspace).run()
+    case "reads": try ReadSuite(options, workspace).run()
     case "past": try PastSuite(options, workspace).run()
     case "patterns": try PatternSuite(options, workspace).run()
     default: try await EngineSuite(options, workspace).run()

@@ -70,7 +70,7 @@ import Synchronization
 
   /// Gives back the terminal that is held, if one is. It calls only what a signal's handler may.
   static func giveBack() {
-    guard isHeld.exchange(false, ordering: .acquiring) else { return }
+    guard isHeld.exchange(false, ordering: .acquiring), var held = unsafe held else { return }
     let text: StaticString = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
     _ = unsafe write(held.descriptor, text.utf8Start, text.utf8CodeUnitCount)
     unsafe tcsetattr(held.descriptor, TCSADRAIN, &held.modes)
@@ -78,5 +78,8 @@ import Synchronization
 }
 
 /// The terminal to be given back, and its modes before.
-nonisolated(unsafe) private var held: (descriptor: Int32, modes: termios) = (-1, termios())
+///
+/// It begins as nil, not as empty modes: for a global that begins as a C structure with padding, the
+/// compiler of Swift 6.3 lays the padding out as nothing, and setting it writes 3 bytes behind it.
+nonisolated(unsafe) private var held: (descriptor: Int32, modes: termios)?
 private let isHeld = Atomic<Bool>(false)

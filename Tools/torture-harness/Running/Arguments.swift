@@ -23,13 +23,19 @@ struct Arguments: Codable {
   /// The measurement to make instead: compacting that drops, or that archives; declaring; what
   /// comes of a damaged state; what live queries are followed through; which faults find what.
   var measure: Measure?
-  /// A multiple of each trial's usual size.
-  var scale = 1.0
+  /// The part of each trial's full size that a round takes; nil for the usual part.
+  var scale: Double?
   /// True to plant half of the bugs, which the seed draws.
   var drawsBugs = false
 
-  /// The part of each trial's usual size that a smoke run takes.
+  /// The part of each trial's full size that a smoke run takes.
   private static let smokeScale = 0.6
+
+  /// The part that a round of a long run takes: so an hour has rounds enough for every trial to
+  /// come to every workload, each with sizes of its own.
+  private static let longScale = 0.25
+
+  var scaleOfRounds: Double { scale ?? (minutes == nil ? 1 : Arguments.longScale) }
 
   /// The things that can be measured alone.
   enum Measure: String, Codable {

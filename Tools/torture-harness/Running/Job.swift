@@ -37,8 +37,8 @@ struct Job: CustomStringConvertible {
         setting.workload = workload
         setting.seed += UInt64(number)
         if arguments.trial == nil || setting.quota == 1 {
-          setting.quota = max(1, Int(Double(trial.quota(workload)) * arguments.scale))
-          if arguments.scale < 1 { setting.quota = min(setting.quota, trial.smallQuotaMax) }
+          setting.quota = max(1, Int(Double(trial.quota(workload)) * arguments.scaleOfRounds))
+          if arguments.scaleOfRounds < 1 { setting.quota = min(setting.quota, trial.smallQuotaMax) }
         }
         if arguments.trial == nil {
           setting.order = (index + Int(setting.seed)) % 2 == 0 ? .strict : .journal
@@ -91,7 +91,7 @@ extension Trial {
     }
   }
 
-  /// The most that a small run takes: a sample, where a long one takes all, or much.
+  /// The most that a round takes that is not at full size: a sample, where that takes all, or much.
   var smallQuotaMax: Int {
     switch self {
     case .fault: 500
@@ -103,7 +103,7 @@ extension Trial {
     }
   }
 
-  /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
+  /// The quota of one round at full size; each trial says what its quota counts.
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.

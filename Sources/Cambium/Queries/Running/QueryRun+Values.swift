@@ -19,7 +19,11 @@ extension QueryRun {
     }
     guard plan.description.isComputed else {
       let paths = try selectedPaths()
-      return try forEach { key, record in try body(paths.values(record, key: key, records)) }
+      var values: [Value] = []
+      return try forEach { key, record in
+        try paths.read(record, key: key, records, into: &values)
+        return try body(values)
+      }
     }
     let computed = ComputedResults(self)
     if parts != nil { return try holding { try computed.forEachKept(body) } }
