@@ -9,7 +9,7 @@ import Testing
 
 @testable import CambiumTool
 
-@Suite("A year of weather", .timeLimit(.minutes(2)))
+@Suite("A year of weather", .timeLimit(.minutes(5)))
 struct WeatherCompactionTests {
   private static let hours = 8705
   private static let month = Duration.seconds(30 * 86_400)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite("The pages of a reader", .timeLimit(.minutes(1)))
+@Suite("The pages of a reader", .timeLimit(.minutes(5)))
 struct SnapshotPagesTests {
   private static let keys = 0..<3000
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Cambium
 
-@Suite("A damaged state", .timeLimit(.minutes(3)))
+@Suite("A damaged state", .timeLimit(.minutes(10)))
 struct StateDamageTests {
   private static let seed: UInt64 = 17
 

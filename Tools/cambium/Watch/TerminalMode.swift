@@ -79,7 +79,8 @@ import Synchronization
 
 /// The terminal to be given back, and its modes before.
 ///
-/// It begins as nil, not as empty modes: for a global that begins as a C structure with padding, the
-/// compiler of Swift 6.3 lays the padding out as nothing, and setting it writes 3 bytes behind it.
+/// It begins as nil, not as empty modes. Of a global that begins as a C structure with padding the
+/// compiler of Swift 6.3 leaves the padding out in debug builds, so setting it writes 3 bytes behind
+/// it.
 nonisolated(unsafe) private var held: (descriptor: Int32, modes: termios)?
 private let isHeld = Atomic<Bool>(false)

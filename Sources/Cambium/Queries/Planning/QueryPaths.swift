@@ -26,19 +26,10 @@ struct QueryPaths: Sendable {
   func values(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
-    try read(record, key: key, records, into: &values)
-    return values
-  }
-
-  /// Replaces what an array holds with the values that all paths lead to. Where nobody else has
-  /// kept the array, nothing is allocated.
-  func read(
-    _ record: RawSpan, key: RawSpan, _ records: QueryRecords, into values: inout [Value]
-  ) throws {
-    values.removeAll(keepingCapacity: true)
     for index in 0..<count {
       values.append(
         try lend(index, record, key: key, records) { $0.byteCount == 0 ? .null : try Value($0) })
     }
+    return values
   }
 }

@@ -44,9 +44,15 @@ final class QueryGroups {
 
   /// Takes a record into account.
   func add(_ record: RawSpan, key own: RawSpan, _ records: QueryRecords) throws {
-    // Where nothing tells groups apart, there is one.
-    let isKnown = types.isEmpty && count > 0
-    let group = isKnown ? 0 : try group(of: record, key: own, records)
+    key.clear()
+    for index in types.indices {
+      try paths.lend(index, record, key: own, records) {
+        try OrderedBytes.append(stored: $0, as: types[index], to: &key)
+      }
+    }
+    let hash = key.lend { Checksum.of($0) }
+    let group =
+      try key.lend { table.find($0, hash) } ?? insert(hash, paths.values(record, key: own, records))
     let start = group * aggregates.count
     for index in aggregates.indices {
       guard let place = places[index] else {
@@ -57,21 +63,6 @@ final class QueryGroups {
         try accumulators[start + index].add($0, as: valueTypes[place], &scratch)
       }
     }
-  }
-
-  /// The number of the group that a record belongs to.
-  private func group(
-    of record: RawSpan, key own: RawSpan, _ records: QueryRecords
-  ) throws -> Int {
-    key.clear()
-    for index in types.indices {
-      try paths.lend(index, record, key: own, records) {
-        try OrderedBytes.append(stored: $0, as: types[index], to: &key)
-      }
-    }
-    let hash = key.lend { Checksum.of($0) }
-    return try key.lend { table.find($0, hash) }
-      ?? insert(hash, paths.values(record, key: own, records))
   }
 
   /// About how much memory a group takes besides the bytes of its values.

@@ -19,11 +19,7 @@ extension QueryRun {
     }
     guard plan.description.isComputed else {
       let paths = try selectedPaths()
-      var values: [Value] = []
-      return try forEach { key, record in
-        try paths.read(record, key: key, records, into: &values)
-        return try body(values)
-      }
+      return try forEach { key, record in try body(paths.values(record, key: key, records)) }
     }
     let computed = ComputedResults(self)
     if parts != nil { return try holding { try computed.forEachKept(body) } }
