@@ -79,8 +79,7 @@ import Synchronization
 
 /// The terminal to be given back, and its modes before.
 ///
-/// It begins as nil, not as empty modes. Of a global that begins as a C structure with padding the
-/// compiler of Swift 6.3 leaves the padding out in debug builds, so setting it writes 3 bytes behind
-/// it.
+/// It begins as nil, not as empty modes. Of a global that begins as a C structure with padding, the
+/// compiler of Swift 6.3 leaves the padding out in debug builds: setting it writes 3 bytes too far.
 nonisolated(unsafe) private var held: (descriptor: Int32, modes: termios)?
 private let isHeld = Atomic<Bool>(false)
