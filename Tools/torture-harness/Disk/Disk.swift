@@ -60,6 +60,11 @@ struct Disk {
     /// The name that `entry` had before, and the directory of that.
     fileprivate let former: (directory: Int, name: String)?
 
+    /// True if another change is of the name that this one has moved away.
+    fileprivate func takesAway(_ other: NameChange) -> Bool {
+      former.map { $0.directory == other.directory && $0.name == other.name } ?? false
+    }
+
     func apply(to names: inout Names) {
       if let former { names[former.directory]?[former.name] = nil }
       names[directory, default: [:]][name] = entry
@@ -259,11 +264,18 @@ struct Disk {
   }
 
   private mutating func settleNames(_ isDurable: (NameChange) -> Bool) {
-    for change in pendingNames where isDurable(change) {
+    var left: [NameChange] = []
+    for change in pendingNames {
+      guard isDurable(change) else {
+        left.append(change)
+        continue
+      }
       change.apply(to: &names)
+      // A name that has durably moved away cannot come back by what was done to it before.
+      left.removeAll { change.takesAway($0) }
       namesVersion += 1
     }
-    pendingNames.removeAll(where: isDurable)
+    pendingNames = left
   }
 
   private static func keys(_ path: String) -> [String] {
