@@ -31,10 +31,11 @@ struct Arguments: Codable {
   /// The part of each trial's full size that a smoke run takes.
   private static let smokeScale = 0.6
 
-  /// The part that a round of a long run takes: so an hour has rounds enough for every trial to
-  /// come to every workload, each with sizes of its own.
+  /// The part that a round of a long run takes: so an hour has several rounds, each with workloads
+  /// and sizes of its own.
   private static let longScale = 0.25
 
+  /// The part of each trial's full size that each round takes.
   var scaleOfRounds: Double { scale ?? (minutes == nil ? 1 : Arguments.longScale) }
 
   /// The things that can be measured alone.

@@ -90,9 +90,6 @@ struct DatabaseRewrite {
     }
     try move("state", to: State.directory(generation))
     try Files.sync(path)
-    // Where the name that a directory had before outlives a loss of power, removing what is left of
-    // this erasure would empty it.
-    try Files.sync(claim.path)
     try file.replace(with: made)
     do {
       try Files.sync("\(path)/log")
