@@ -31,9 +31,9 @@ struct Arguments: Codable {
   /// The part of each trial's full size that a smoke run takes.
   private static let smokeScale = 0.6
 
-  /// The part that a round of a long run takes: so an hour has several rounds, each with workloads
-  /// and sizes of its own.
-  private static let longScale = 0.25
+  /// The part that a round of a long run takes: so an hour has more rounds than there are workloads,
+  /// of which some trials take one in a round, and each round has sizes of its own.
+  private static let longScale = 0.12
 
   /// The part of each trial's full size that each round takes.
   var scaleOfRounds: Double { scale ?? (minutes == nil ? 1 : Arguments.longScale) }
