@@ -14,8 +14,8 @@ struct GateTests {
     gate.enter()
     gate.leave()
     gate.leave()
-    #expect(try gate.exclusively(timeout: .zero) { 5 } == 5)
-    #expect(try gate.exclusively(timeout: .zero) { 6 } == 6)
+    #expect(try gate.exclusively(of: .ofMap, timeout: .zero) { 5 } == 5)
+    #expect(try gate.exclusively(of: .ofMap, timeout: .zero) { 6 } == 6)
   }
 
   @Test("gives up when someone stays inside, without having run anything, and is open then")
@@ -23,13 +23,25 @@ struct GateTests {
     let gate = Gate()
     gate.enter()
     var hasRun = false
-    #expect(try gate.exclusively(timeout: .milliseconds(5)) { hasRun = true } == nil)
+    #expect(try gate.exclusively(of: .ofMap, timeout: .milliseconds(5)) { hasRun = true } == nil)
     #expect(!hasRun)
     gate.enter()
     gate.leave()
     gate.leave()
-    #expect(try gate.exclusively(timeout: .milliseconds(5)) { hasRun = true } != nil)
+    #expect(try gate.exclusively(of: .ofMap, timeout: .milliseconds(5)) { hasRun = true } != nil)
     #expect(hasRun)
+  }
+
+  @Test("waits for those who have stepped aside only where all must be gone")
+  func aside() throws {
+    let gate = Gate()
+    gate.enter()
+    #expect(try gate.exclusively(of: .ofMap, timeout: .zero) { 5 } == nil)
+    gate.stepAside()
+    #expect(try gate.exclusively(of: .ofMap, timeout: .zero) { 5 } == 5)
+    #expect(try gate.exclusively(of: .all, timeout: .zero) { 6 } == nil)
+    gate.leaveAside()
+    #expect(try gate.exclusively(of: .all, timeout: .zero) { 6 } == 6)
   }
 
   @Test("opens after an error")
@@ -37,7 +49,7 @@ struct GateTests {
     let gate = Gate()
     let error = StorageError(.invalid, "an error")
     #expect(throws: error) {
-      try gate.exclusively(timeout: .zero) { () throws(StorageError) in throw error }
+      try gate.exclusively(of: .ofMap, timeout: .zero) { () throws(StorageError) in throw error }
     }
     gate.enter()
     gate.leave()
@@ -52,7 +64,7 @@ struct GateTests {
     DispatchQueue.concurrentPerform(iterations: 6) { thread in
       for _ in 0..<100 {
         if thread < 2 {
-          _ = try? gate.exclusively(timeout: .seconds(10)) { () throws(StorageError) in
+          _ = try? gate.exclusively(of: .ofMap, timeout: .seconds(10)) { () throws(StorageError) in
             if inside.load(ordering: .sequentiallyConsistent) != 0 {
               breaches.wrappingAdd(1, ordering: .relaxed)
             }
@@ -100,17 +112,29 @@ struct GateTests {
     #expect(try environment.usage().mapBytes >= 1 << 27)
   }
 
-  @Test("refuses to grow the map under a reader that stays, with .busy, and moves nothing")
+  @Test("grows the map beside a reader that stays, which reads a map of its own")
   func heldReader() throws {
     let directory = try ScratchDirectory()
     let environment = try directory.open(mapSize: 1 << 20)
     try environment.put("a", "1")
     let table = try environment.table("words")
+    let reader = try ReadTransaction(environment, tables: [table])
+    try environment.growMap(headroom: 1 << 24)
+    try environment.put("a", String(repeating: "x", count: 1 << 22))
+    #expect(try reader.access.get(table, "a") == "1")
+    #expect(try environment.get("a")?.utf8.count == 1 << 22)
+  }
+
+  @Test("refuses to grow the map under a reader that reads it, with .busy, and moves nothing")
+  func pinnedReader() throws {
+    let directory = try ScratchDirectory()
+    let environment = try directory.open(mapSize: 1 << 20)
+    try environment.put("a", "1")
     do {
-      let reader = try ReadTransaction(environment, tables: [table])
+      let reader = try ReadTransaction(pinning: environment)
       #expect(try kind { try environment.growMap(headroom: 1 << 24) } == .busy)
       #expect(try environment.usage().mapBytes == 1 << 20)
-      #expect(try reader.access.get(table, "a") == "1")
+      _ = consume reader
     }
     try environment.growMap(headroom: 1 << 24)
     try environment.put("a", String(repeating: "x", count: 1 << 22))

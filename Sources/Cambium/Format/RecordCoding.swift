@@ -72,6 +72,13 @@ struct RecordTable {
     return try low < count && name(record, low) == wanted ? low : nil
   }
 
+  /// The place of a name in the table, or nil; the likely place is tried first.
+  @inline(__always)
+  func index(_ record: RawSpan, of wanted: NameID, near place: Int) throws -> Int? {
+    if place < count, try name(record, place) == wanted { return place }
+    return try index(record, of: wanted)
+  }
+
   /// The range of a name's value, or nil.
   @inline(__always)
   func find(_ record: RawSpan, _ name: NameID) throws -> Range<Int>? {

@@ -92,6 +92,26 @@ import CLMDB
     return try move(MDB_PREV)
   }
 
+  /// Visits the current entry and those on one side of it, until `body` returns false or there are
+  /// no more: quicker than a step and a look at each. The cursor stays at the last one visited.
+  ///
+  /// - Parameters:
+  ///   - isReversed: True to go to the entries before.
+  ///   - body: Takes the key and the value.
+  /// - Throws: Any error that `body` throws; ``StorageError`` as ``seek(_:)`` does.
+  package mutating func walk(
+    isReversed: Bool, _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    if let pages = access.pages, reading != nil {
+      defer { _ = arrive(true) }
+      try reading?.walk(isReversed: isReversed, failure: pages.readingError, body)
+      return
+    }
+    while try withEntry(body) {
+      guard try move(isReversed ? MDB_PREV : MDB_NEXT) else { return }
+    }
+  }
+
   /// Takes over the entry that our own cursor has reached.
   @inline(__always)
   private mutating func arrive(_ isThere: Bool?) -> Bool {

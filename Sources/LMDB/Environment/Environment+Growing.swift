@@ -29,8 +29,8 @@ extension Environment {
 
   /// Doubles the map until `headroom` bytes are free in it (H12).
   ///
-  /// - Throws: `.mapFull` at the configured maximum, `.busy` when transactions of this process are
-  ///   still open after two seconds.
+  /// - Throws: `.mapFull` at the configured maximum, `.busy` when transactions of this process that
+  ///   read the map are still open after two seconds.
   package func growMap(headroom: Int) throws(StorageError) {
     let (size, used, _) = try usage()
     var wanted = size
@@ -52,7 +52,8 @@ extension Environment {
 
   /// Takes over the size that another process has given the map (H14), or a new one.
   func resize(to size: Int) throws(StorageError) {
-    let done: Void? = try gate.exclusively(timeout: .seconds(2)) { () throws(StorageError) in
+    let done: Void? = try gate.exclusively(of: .ofMap, timeout: .seconds(2)) {
+      () throws(StorageError) in
       if isClosed.load(ordering: .relaxed) { return }
       readers.discardIdle()
       try check(unsafe mdb_env_set_mapsize(handle, size), "resizing the map of \(path)")

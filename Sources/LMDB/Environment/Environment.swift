@@ -100,7 +100,9 @@ import Synchronization
   /// reference is released. Nothing can begin afterwards.
   package func close() {
     isClosed.store(true, ordering: .relaxed)
-    _ = try? gate.exclusively(timeout: .milliseconds(100)) { () throws(StorageError) in release() }
+    _ = try? gate.exclusively(of: .all, timeout: .milliseconds(100)) { () throws(StorageError) in
+      release()
+    }
   }
 
   private func release() {

@@ -36,7 +36,7 @@ import Synchronization
 
   deinit {
     environment.readers.end(reader)
-    environment.gate.leave()
+    if pages == nil { environment.gate.leave() } else { environment.gate.leaveAside() }
   }
 
   private static func begin(
@@ -46,31 +46,38 @@ import Synchronization
     while true {
       try environment.enter()
       var handle: OpaquePointer?
-      let code = unsafe environment.readers.begin(&handle, in: environment.handle)
+      var code = unsafe environment.readers.begin(&handle, in: environment.handle)
       if code == MDB_SUCCESS, let handle = unsafe handle {
         let reader = unsafe ReaderHandle(handle: handle)
         guard let tables else { return (reader, nil) }
-        return try resolve(tables, reader, environment)
+        if let resolved = try resolve(tables, reader, environment) { return resolved }
+        code = MDB_MAP_RESIZED
+      } else {
+        // Inside the gate, so that the environment is not closed in the meantime.
+        if code == MDB_READERS_FULL { environment.clearStaleReaders() }
+        environment.gate.leave()
       }
-      // Inside the gate, so that the environment is not closed in the meantime.
-      if code == MDB_READERS_FULL { environment.clearStaleReaders() }
-      environment.gate.leave()
       attempts += 1
-      guard attempts < 4, code == MDB_READERS_FULL || code == MDB_MAP_RESIZED else {
-        throw StorageError(code: code, while: "beginning to read")
+      switch code {
+      case MDB_READERS_FULL where attempts < 4: break
+      // Each time the map was made at least twice as large.
+      case MDB_MAP_RESIZED where attempts < Int.bitWidth: try environment.resize(to: 0)
+      default: throw StorageError(code: code, while: "beginning to read")
       }
-      if code == MDB_MAP_RESIZED { try environment.resize(to: 0) }
     }
   }
 
   /// Resolves the tables of the moment that a reader pins; ends the reader if they are damaged.
+  ///
+  /// - Returns: nil if another process has made the map larger, after which the reader has ended.
   private static func resolve(
     _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
-  ) throws -> (ReaderHandle, SnapshotPages?) {
+  ) throws -> (ReaderHandle, SnapshotPages?)? {
     do {
       if let pages = unsafe try environment.readers.pages(
         pinnedBy: reader.handle, of: environment)
       {
+        environment.gate.stepAside()
         return (reader, pages)
       }
       let access = unsafe Access(handle: reader.handle)
@@ -79,6 +86,8 @@ import Synchronization
     } catch let error as StorageError {
       unsafe mdb_txn_abort(reader.handle)
       environment.gate.leave()
+      // The reader is renewed where the page of its moment is about to be overwritten.
+      if error.code == MDB_MAP_RESIZED { return nil }
       throw environment.readers.readingError(error)
     }
   }

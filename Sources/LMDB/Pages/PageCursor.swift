@@ -157,6 +157,27 @@ import CLMDB
     }
   }
 
+  /// Visits the current entry and those on one side of it, until `body` returns false.
+  ///
+  /// - Parameters:
+  ///   - isReversed: True to go to the entries before.
+  ///   - failure: Makes the error that the caller expects of damage.
+  ///   - body: Takes the key and the value, without its seal.
+  /// - Throws: Any error that `body` throws; what `failure` makes.
+  mutating func walk(
+    isReversed: Bool, failure: (StorageError) -> any Error,
+    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    guard state == .placed else { return }
+    while true {
+      let (key, value) = unsafe (key, value)
+      guard unsafe try body(key.bytes, value.bytes) else { return }
+      do throws(StorageError) {
+        guard try isReversed ? stepBack() : stepForward() else { return }
+      } catch { throw failure(error) }
+    }
+  }
+
   @inline(__always)
   private mutating func stepForward() throws(StorageError) -> Bool {
     let before = unsafe key

@@ -306,10 +306,10 @@ struct QueryPlanTests {
           QueryAggregate(.minimum, PropertyPath("delay")),
         ])
       func groups(_ bytesMax: Int) throws -> [[Value]] {
-        let groups = try QueryGroups(
-          grouping, in: records.scope(of: "flights"), bytesMax: bytesMax)
+        let paths = try GroupedPaths(grouping, in: records.scope(of: "flights"))
+        var groups = QueryGroups(paths, bytesMax: bytesMax)
         try QueryRun(QueryDescription("flights"), records).forEach { key, record in
-          try groups.add(record, key: key, records)
+          try groups.add(record, key: key, records, by: paths)
           return true
         }
         var found: [[Value]] = []

@@ -31,8 +31,8 @@ struct Arguments: Codable {
   /// The part of each trial's full size that a smoke run takes.
   private static let smokeScale = 0.6
 
-  /// The part that a round of a long run takes: so an hour has more rounds than there are workloads,
-  /// of which some trials take one in a round, and each round has sizes of its own.
+  /// The part that a round of a long run takes: so an hour has more rounds than there are
+  /// workloads, of which some trials take one in a round, and each round has sizes of its own.
   private static let longScale = 0.12
 
   /// The part of each trial's full size that each round takes.

@@ -52,8 +52,26 @@ public struct Children: Walk, Refinable {
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
     let id = try node.snapshot.nameID(property)
-    var cursor = try makeCursor()
-    while let value = try cursor.next(property: id) { try body(value) }
+    var left = most
+    if left == 0 { return }
+    var steps = try ChildSteps(
+      node.snapshot, node.nodeID(), from: first, isReversed: isReversed)
+    // Mostly each record has the property at the same place.
+    var place = 0
+    try steps.forEach { _, header, version in
+      var value: Value?
+      if let id, header.kind == .record {
+        let record = version.extracting(droppingFirst: header.contentOffset)
+        let table = try RecordTable(record)
+        if let index = try table.index(record, of: id, near: place) {
+          value = try Value(record.extracting(table.value(record, index)))
+          place = index
+        }
+      }
+      try body(value)
+      left -= 1
+      return left > 0
+    }
   }
 }
 
@@ -101,16 +119,6 @@ public struct ChildCursor: ~Copyable, WalkCursor {
     }
   }
 
-  /// The next child's property; the inner optional is nil if it has none.
-  mutating func next(property id: NameID?) throws -> Value?? {
-    guard left > 0 else { return nil }
-    left -= 1
-    return try steps.next { _, header, version -> Value? in
-      guard let id, header.kind == .record else { return nil }
-      let record = version.extracting(droppingFirst: header.contentOffset)
-      return try RecordTable(record).find(record, id).map { try Value(record.extracting($0)) }
-    } ?? nil
-  }
 }
 
 /// Steps through the children of a node id: by one walk over a snapshot; in an open transaction by
@@ -143,6 +151,17 @@ struct ChildSteps: ~Copyable {
   ) throws -> R? {
     if snapshot.isLive { return try nextLive(body) }
     return try walk?.next(body)
+  }
+
+  /// Visits the children from here on, until `body` returns false; see ``ChildWalk/forEach(_:)``.
+  mutating func forEach(
+    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool
+  ) throws {
+    if snapshot.isLive {
+      while try nextLive(body) ?? false {}
+    } else {
+      try walk?.forEach(body)
+    }
   }
 
   private mutating func nextLive<R>(

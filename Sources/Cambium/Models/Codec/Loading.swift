@@ -38,6 +38,46 @@ extension Snapshot {
   }
 }
 
+/// The end of a search for one property of a model.
+@usableFromInline
+enum FoundProperty {
+  /// There is no such model.
+  case none
+  /// The property was lent.
+  case here
+  /// The whole model has to say: the property is not in the record, or in another form.
+  case elsewhere
+}
+
+extension Snapshot {
+  /// Lends the stored value of the property at an offset of the model under a key.
+  @usableFromInline
+  func lend(
+    _ core: SchemaCore, _ key: Key, at offset: Int, _ body: (RawSpan) throws -> Void
+  ) throws -> FoundProperty {
+    let binding = try binding(core)
+    guard let index = core.layout.index(at: offset), core.layout.isPlain[index] else {
+      return .elsewhere
+    }
+    guard let node = try node(at: core.path) else { return .none }
+    let (reader, moment) = (try reader, moment)
+    return try key.lendTreeKey(parent: node) { treeKey in
+      try reader.version(treeKey, asOf: moment) { header, version -> FoundProperty in
+        guard try binding.takes(header, version) else { return .none }
+        guard header.kind == .record else { return .elsewhere }
+        let record = version.extracting(droppingFirst: header.contentOffset)
+        guard let range = try RecordTable(record).find(record, binding.names[index]),
+          try record.load(UInt8.self, at: range.lowerBound) != ValueTag.null
+        else { return .elsewhere }
+        do { try body(record.extracting(range)) } catch {
+          throw core.located(error, treeKey.extracting(droppingFirst: 8), index)
+        }
+        return .here
+      } ?? .none
+    }
+  }
+}
+
 extension Binding {
   /// True if a record is of the model's case, or the model is not one of several in its collection.
   @inline(__always)

@@ -7,6 +7,7 @@
   /// The references and joins that lead from the queried record to the model.
   let hops: [String]
 
+  @usableFromInline
   init(hops: [String] = []) { self.hops = hops }
 
   /// A property of the model, or its id.

@@ -16,45 +16,88 @@ public struct Selection<Element: Sendable>: Results {
   /// The query with what is selected of it, and where it is asked.
   public var request: QueryRequest
   private let make: @Sendable ([Value]) throws -> Element
+  /// Makes a result of a record where it lies; nil where results are made of several.
+  @usableFromInline let pick: Pick?
 
-  init(_ request: QueryRequest, _ make: @escaping @Sendable ([Value]) throws -> Element) {
+  @usableFromInline
+  typealias Pick = @Sendable (SelectedPaths, _ key: RawSpan, _ record: RawSpan) throws -> Element
+
+  @usableFromInline
+  init(
+    _ request: QueryRequest, pick: Pick? = nil,
+    _ make: @escaping @Sendable ([Value]) throws -> Element
+  ) {
     self.request = request
+    self.pick = pick
     self.make = make
   }
 
   /// Results that are the same count once.
   public func distinct() -> Selection { changed { $0.request.description.isDistinct = true } }
 
-  /// Makes the results of a run from its values.
+  /// Makes the results of a run from its records, or from the values that it computes.
+  @inlinable
   public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
+    guard let pick, let paths = try run.pickedPaths() else { return try readValues(run, body) }
+    try run.forEach { key, record in try body(pick(paths, key, record)) }
+  }
+
+  @usableFromInline
+  func readValues(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
     try run.forEachValues { try body(try make($0)) }
   }
 }
 
 extension Selection {
   /// Selects properties of the results of a query or a join.
+  @inlinable
   init<each V: PropertyValue>(_ request: QueryRequest, of operands: (repeat Operand<each V>))
   where Element == (repeat each V) {
     let reader = SelectedValues<repeat each V>(at: 0, (repeat each operands))
-    var request = request
-    request.description.selection = reader.paths
-    self.init(request) { try reader.read($0) }
+    self.init(
+      reader.selected(of: request), pick: { try reader.read($0, $1, $2) }, { try reader.read($0) })
+  }
+
+  /// Selects one property. The compiler of Swift 6.3 does not specialize packs, of one either.
+  @inlinable
+  init(_ request: QueryRequest, of operand: Operand<Element>) where Element: PropertyValue {
+    let reader = SelectedValues<Element>(at: 0, (operand))
+    self.init(
+      reader.selected(of: request), pick: { try $0.value(0, $1, $2) }, { try reader.read($0) })
   }
 }
 
-/// Makes a tuple of the values that some paths lead to.
+/// Makes a tuple of the values that some paths lead to. It is inlined into the app, where the types
+/// of the properties are known: generic code that is not looks them up for each result.
 ///
 /// The compiler of Swift 6.3 crashes where a closure makes such a tuple, so these are methods.
+@usableFromInline
 struct SelectedValues<each V: PropertyValue>: Sendable {
-  let paths: [PropertyPath]
+  @usableFromInline let paths: [PropertyPath]
   /// The index of the first of them among the values.
-  private let start: Int
+  @usableFromInline let start: Int
 
+  @usableFromInline
   init(at start: Int, _ operands: (repeat Operand<each V>)) {
     self.start = start
     var paths: [PropertyPath] = []
     for operand in repeat each operands { paths.append(operand.path) }
     self.paths = paths
+  }
+
+  @usableFromInline
+  func selected(of request: QueryRequest) -> QueryRequest {
+    var request = request
+    request.description.selection = paths
+    return request
+  }
+
+  // MARK: From values
+
+  @usableFromInline
+  func read(_ values: [Value]) throws -> (repeat each V) {
+    var index = 0
+    return (repeat try value((each V).self, values, &index))
   }
 
   private func value<T: PropertyValue>(
@@ -67,20 +110,96 @@ struct SelectedValues<each V: PropertyValue>: Sendable {
     return try T(selected: values[start + index], paths[index])
   }
 
-  func read(_ values: [Value]) throws -> (repeat each V) {
+  // MARK: From records
+
+  @inlinable
+  func read(
+    _ selected: SelectedPaths, _ key: RawSpan, _ record: RawSpan
+  ) throws -> (repeat each V) {
     var index = 0
-    return (repeat try value((each V).self, values, &index))
+    return (repeat try value((each V).self, selected, key, record, &index))
+  }
+
+  @inlinable @inline(__always)
+  func value<T: PropertyValue>(
+    _ type: T.Type, _ selected: SelectedPaths, _ key: RawSpan, _ record: RawSpan,
+    _ index: inout Int
+  ) throws -> T {
+    defer { index += 1 }
+    return try selected.value(index, key, record)
+  }
+}
+
+/// The values of a run's records that are selected.
+@usableFromInline
+final class SelectedPaths {
+  private let selection: [PropertyPath]
+  private let paths: QueryPaths
+  private let records: QueryRecords
+
+  fileprivate init(_ selection: [PropertyPath], _ run: QueryRun) throws {
+    self.selection = selection
+    paths = try QueryPaths(selection, in: run.scope)
+    records = run.records
+  }
+
+  /// Reads a value.
+  @inlinable @inline(__always)
+  func value<T: PropertyValue>(_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> T {
+    guard let range = try range(index, record) else {
+      return try T(selected: found(index, key, record), path(index))
+    }
+    do { return try T.readStored(record.extracting(range), depth: 0) } catch {
+      throw path(index).located(error)
+    }
+  }
+
+  /// The range of a value that the record has as it is; nil for one that is to be looked for.
+  @usableFromInline
+  func range(_ index: Int, _ record: RawSpan) throws -> Range<Int>? {
+    try paths.range(index, record)
+  }
+
+  /// Looks for a value: behind references, or what stands for one that is absent.
+  @usableFromInline
+  func found(_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> Value {
+    try paths.lend(index, record, key: key, records) {
+      $0.byteCount == 0 ? .null : try Value($0)
+    }
+  }
+
+  @usableFromInline
+  func path(_ index: Int) -> PropertyPath { selection[index] }
+}
+
+extension QueryRun {
+  /// The paths that are selected of each record; nil where results are computed, or known already.
+  @usableFromInline
+  func pickedPaths() throws -> SelectedPaths? {
+    guard let selection = plan.description.selection, !plan.description.isComputed else {
+      return nil
+    }
+    if case .values = given { return nil }
+    return try SelectedPaths(selection, self)
   }
 }
 
 extension PropertyValue {
   /// A selected value; nil, where the type allows it, if the record has none.
+  @usableFromInline
   init(selected value: Value, _ path: PropertyPath) throws {
-    do { self = try Self(storedValue: value) } catch let error as ValueMismatch {
-      throw PropertyError(
-        path: .root, property: (path.hops + [path.property ?? "id"]).joined(separator: "."),
-        reason: error.reason)
-    }
+    do { self = try Self(storedValue: value) } catch { throw path.located(error) }
+  }
+}
+
+extension PropertyPath {
+  /// An error in reading the property, which says which one it is.
+  @usableFromInline
+  func located(_ error: any Error) -> any Error {
+    guard let error = error as? ValueMismatch else { return error }
+    return PropertyError(
+      path: .root, property: (hops + [property ?? "id"]).joined(separator: "."),
+      reason: error.reason)
   }
 }
 
@@ -95,11 +214,23 @@ extension ModelQuery {
   ///
   /// - Parameter properties: The properties, also through references: `\.origin.name`.
   /// - Returns: A selection, which fetches tuples of the properties' types.
+  @inlinable
   public func select<each T: PropertyTerm>(
     _ properties: repeat (Fields<M>) -> each T
   ) -> Selection<(repeat (each T).V)> {
     let fields = Fields<M>()
     return Selection(request, of: (repeat (each properties)(fields).operand))
+  }
+
+  /// Only one property of the models that answer.
+  ///
+  ///     let longest = try query.select(\.distance).fetch().max()
+  ///
+  /// - Parameter property: The property, also through references.
+  /// - Returns: A selection, which fetches values of the property's type.
+  @inlinable
+  public func select<T: PropertyTerm>(_ property: (Fields<M>) -> T) -> Selection<T.V> {
+    Selection(request, of: property(Fields<M>()).operand)
   }
 
   // MARK: Aggregates

@@ -3,18 +3,21 @@ struct ModelLayout: Sendable {
   let idForm: Form
   let idOffset: Int
   let properties: [PropertyInfo]
-  private let byOffset: [Int: Int]
+  /// True for each property that is in every record as it is now, if it is there at all: that has
+  /// no former name or type.
+  let isPlain: [Bool]
+  private let offsets: [Int]
 
   init(_ draft: SchemaDraft) {
     idForm = draft.idForm
     idOffset = draft.idOffset ?? 0
     properties = draft.properties
-    byOffset = Dictionary(
-      properties.enumerated().map { ($1.offset, $0) }, uniquingKeysWith: { first, _ in first })
+    isPlain = properties.map { $0.lazyStep == nil }
+    offsets = properties.map(\.offset)
   }
 
   /// The place of a property in `properties`, by where it lies in the model.
-  func index(at offset: Int) -> Int? { byOffset[offset] }
+  func index(at offset: Int) -> Int? { offsets.firstIndex(of: offset) }
 
   /// The properties that lie in a range of the model: one, or those of a nested value.
   func properties(in range: Range<Int>) -> [Int] {

@@ -37,6 +37,13 @@ struct ClosedOpenBytes: Hashable {
     return upper?.lend { bytes.precedes($0) } ?? true
   }
 
+  /// True if bytes lie beyond the bound at which a walk ends that began between the bounds.
+  @inline(__always)
+  func ends(before bytes: RawSpan, isReversed: Bool) -> Bool {
+    if isReversed { return lower.lend { bytes.precedes($0) } }
+    return upper?.lend { !bytes.precedes($0) } ?? false
+  }
+
   /// True if nothing can lie between the bounds.
   var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
 

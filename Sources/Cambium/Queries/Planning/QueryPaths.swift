@@ -18,8 +18,21 @@ struct QueryPaths: Sendable {
     _ index: Int, _ record: RawSpan, key: RawSpan, _ records: QueryRecords,
     _ body: (RawSpan) throws -> R
   ) throws -> R {
-    try program.lend(
+    if let range = try range(index, record) { return try body(record.extracting(range)) }
+    return try program.lend(
       program.operands[index], record, RecordTable(record), key, records, body)
+  }
+
+  /// The range of a value that the record has as it is; nil for one that is to be looked for.
+  @inline(__always)
+  func range(_ index: Int, _ record: RawSpan) throws -> Range<Int>? {
+    let operand = program.operands[index]
+    guard operand.isPlain,
+      let range = try RecordTable(record).find(record, operand.name, near: operand.slot)
+    else { return nil }
+    // Something may stand for null.
+    let isNull = try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null
+    return isNull ? nil : range
   }
 
   /// The values that all paths lead to.

@@ -58,20 +58,12 @@ final class CandidateReader {
     if records.snapshot.moment != nil { return try scanPast(node, range, isReversed, visit) }
     let bounds = range.below(node)
     var cursor = try Cursor(records.reader.access, records.reader.tables.tree)
-    var isThere =
-      isReversed
-      ? try bounds.upper.map { try $0.lend { try cursor.seekBefore($0) } } ?? cursor.last()
-      : try bounds.lower.lend { try cursor.seek($0) }
-    while isThere {
-      let goesOn = try cursor.withEntry { treeKey, version -> Bool in
-        guard bounds.contains(treeKey) else {
-          try ChildWalk.checkEnd(treeKey, version)
-          return false
-        }
-        return try visitNode(treeKey, NodeHeader(version, key: treeKey), version, visit)
-      }
-      if !goesOn { return }
-      isThere = try isReversed ? cursor.previous() : cursor.next()
+    guard try cursor.seek(to: bounds, isReversed: isReversed) else { return }
+    try cursor.walk(isReversed: isReversed) { treeKey, version in
+      // Also of the entry at which the walk ends: see ``ChildWalk/checkEnd(_:_:)``.
+      let header = try NodeHeader(version, key: treeKey)
+      if bounds.ends(before: treeKey, isReversed: isReversed) { return false }
+      return try visitNode(treeKey, header, version, visit)
     }
   }
 
@@ -92,13 +84,9 @@ final class CandidateReader {
     var walk = try ChildWalk(
       records.reader, node: node, moment: records.snapshot.moment,
       from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
-    var goesOn = true
-    while goesOn {
-      let visited: Void? = try walk.next { treeKey, header, version in
-        guard range.contains(treeKey.extracting(droppingFirst: 8)) else { return }
-        goesOn = try visitNode(treeKey, header, version, visit)
-      }
-      if visited == nil { return }
+    try walk.forEach { treeKey, header, version in
+      guard range.contains(treeKey.extracting(droppingFirst: 8)) else { return true }
+      return try visitNode(treeKey, header, version, visit)
     }
   }
 
@@ -267,27 +255,17 @@ final class CandidateReader {
     if wide.isEmpty { return true }
     let (isWider, isReversed) = (range.widened != range, scan.isReversed)
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
-    var isThere =
-      isReversed
-      ? try wide.upper.map { try $0.lend { try cursor.seekBefore($0) } } ?? cursor.last()
-      : try wide.lower.lend { try cursor.seek($0) }
-    while isThere {
-      var isInside = true
-      let goesOn = try cursor.withEntry { entry, value -> Bool in
-        guard wide.contains(entry) else {
-          isInside = false
-          return true
-        }
-        let (place, isCut) = try IndexEntry.split(entry, value)
-        try work.count(entries: 1)
-        if isWider && !isCut && !range.contains(entry) { return true }
-        return try body(entry, value, entry.extracting(place), isCut)
-      }
-      if !goesOn { return false }
-      if !isInside { return true }
-      isThere = try isReversed ? cursor.previous() : cursor.next()
+    guard try cursor.seek(to: wide, isReversed: isReversed) else { return true }
+    var wantsMore = true
+    try cursor.walk(isReversed: isReversed) { entry, value in
+      if wide.ends(before: entry, isReversed: isReversed) { return false }
+      let (place, isCut) = try IndexEntry.split(entry, value)
+      try work.count(entries: 1)
+      if isWider && !isCut && !range.contains(entry) { return true }
+      wantsMore = try body(entry, value, entry.extracting(place), isCut)
+      return wantsMore
     }
-    return true
+    return wantsMore
   }
 
   private func walk(
@@ -383,5 +361,16 @@ private struct HeldEntries {
   /// True if an entry is one of them.
   func takes(_ entry: RawSpan) -> Bool {
     !isEmpty && prefix.lend { entry.starts(with: $0) }
+  }
+}
+
+extension Cursor {
+  /// Goes to where a walk through a range begins.
+  ///
+  /// - Returns: True if there is an entry, which may lie beyond the other bound.
+  fileprivate mutating func seek(to range: ClosedOpenBytes, isReversed: Bool) throws -> Bool {
+    guard isReversed else { return try range.lower.lend { try seek($0) } }
+    guard let upper = range.upper else { return try last() }
+    return try upper.lend { try seekBefore($0) }
   }
 }

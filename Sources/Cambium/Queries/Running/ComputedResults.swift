@@ -46,9 +46,10 @@ struct ComputedResults {
     _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
   ) throws {
     if let view = run.plan.view { return try view.forEach(run.records.reader, body) }
-    let groups = try QueryGroups(grouping, in: run.scope)
+    let (records, paths) = (run.records, try GroupedPaths(grouping, in: run.scope))
+    var groups = QueryGroups(paths)
     try run.forEach { key, record in
-      try groups.add(record, key: key, run.records)
+      try groups.add(record, key: key, records, by: paths)
       return true
     }
     try groups.forEach(body)

@@ -1,6 +1,6 @@
 /// The groups in memory by their values: a hash table with open addressing, which numbers them as
 /// they come.
-final class GroupTable {
+struct GroupTable {
   /// The groups' values, ordered, one after the other, and where each ends.
   private var keys: [UInt8] = []
   private var ends: [Int] = []
@@ -38,7 +38,7 @@ final class GroupTable {
   /// Adds a group, which is not there yet.
   ///
   /// - Returns: Its number.
-  func insert(_ key: [UInt8], _ hash: UInt64, _ first: [Value]) -> Int {
+  mutating func insert(_ key: [UInt8], _ hash: UInt64, _ first: [Value]) -> Int {
     keys += key
     ends.append(keys.count)
     hashes.append(hash)
@@ -52,7 +52,7 @@ final class GroupTable {
     return ends.count - 1
   }
 
-  private func place(_ group: Int) {
+  private mutating func place(_ group: Int) {
     var slot = Int(truncatingIfNeeded: hashes[group]) & (slots.count - 1)
     while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
     slots[slot] = UInt32(group + 1)
@@ -65,7 +65,7 @@ final class GroupTable {
   }
 
   /// Forgets the groups, and keeps the memory.
-  func removeAll() {
+  mutating func removeAll() {
     keys.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     hashes.removeAll(keepingCapacity: true)

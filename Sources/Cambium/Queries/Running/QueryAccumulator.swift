@@ -5,7 +5,8 @@
 struct QueryAccumulator {
   private let kind: QueryAggregate.Kind
   private var count: Int64 = 0
-  private var sum: NumberSum?
+  /// Not an optional: changing one that may fail copies it.
+  private var sum = NumberSum()
   /// The least or greatest value so far, as it is ordered and as it is stored.
   private var extreme: (place: [UInt8], value: [UInt8])?
 
@@ -20,9 +21,7 @@ struct QueryAccumulator {
     if try value.load(UInt8.self, at: 0) == ValueTag.null { return }
     switch kind {
     case .count: count += 1
-    case .sum, .average:
-      if sum == nil { sum = NumberSum() }
-      try sum?.add(value)
+    case .sum, .average: try sum.add(value)
     case .minimum, .maximum: try addExtreme(value, type, &scratch)
     }
   }
@@ -45,8 +44,8 @@ struct QueryAccumulator {
     switch kind {
     case .count: .integer(count)
     case .minimum, .maximum: try extreme.map { try $0.value.lend { try Value($0) } } ?? .null
-    case .sum: sum?.value ?? .null
-    case .average: sum?.average ?? .null
+    case .sum: sum.value ?? .null
+    case .average: sum.average ?? .null
     }
   }
 }
@@ -57,10 +56,7 @@ extension QueryAccumulator {
   /// Takes what another one has seen into account, as if it had come later.
   mutating func add(_ other: QueryAccumulator) {
     count += other.count
-    if let more = other.sum {
-      if sum == nil { sum = NumberSum() }
-      sum?.add(more)
-    }
+    sum.add(other.sum)
     guard let theirs = other.extreme else { return }
     let isBetter =
       extreme.map { own in
@@ -71,12 +67,11 @@ extension QueryAccumulator {
     if isBetter { extreme = theirs }
   }
 
-  /// Adds the stored form: count u64; 0 or 1 and a sum; 0 or 1 and an extreme's place and value,
-  /// each after its length u32.
+  /// Adds the stored form: count u64; a sum; 0 or 1 and an extreme's place and value, each after
+  /// its length u32.
   func append(to bytes: inout [UInt8]) {
     bytes.append(littleEndian: count)
-    bytes.append(sum == nil ? 0 : 1)
-    sum?.append(to: &bytes)
+    sum.append(to: &bytes)
     bytes.append(extreme == nil ? 0 : 1)
     guard let extreme else { return }
     for part in [extreme.place, extreme.value] {
@@ -89,9 +84,8 @@ extension QueryAccumulator {
   init(_ kind: QueryAggregate.Kind, _ bytes: RawSpan, at offset: inout Int) throws {
     self.kind = kind
     count = try bytes.load(Int64.self, at: offset)
-    let hasSum = try bytes.load(UInt8.self, at: offset + 8) == 1
-    offset += 9
-    if hasSum { sum = try NumberSum(bytes, at: &offset) }
+    offset += 8
+    sum = try NumberSum(bytes, at: &offset)
     let hasExtreme = try bytes.load(UInt8.self, at: offset) == 1
     offset += 1
     if hasExtreme {

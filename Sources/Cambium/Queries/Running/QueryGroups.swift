@@ -1,32 +1,15 @@
-/// Aggregates by group, on one thread.
-///
-/// Seeing a known group again allocates nothing. Where groups need too much memory, what is known
-/// so far goes into a sorted file, and is put together in the end.
-final class QueryGroups {
-  private let paths: QueryPaths
-  private let types: [PropertyType]
-  private let aggregates: [QueryAggregate]
-  private let values: QueryPaths
-  private let valueTypes: [PropertyType]
+/// The parts of a record that grouping reads: the values that it is grouped by, and those that are
+/// aggregated.
+struct GroupedPaths {
+  fileprivate let paths: QueryPaths
+  fileprivate let types: [PropertyType]
+  fileprivate let aggregates: [QueryAggregate]
+  fileprivate let values: QueryPaths
+  fileprivate let valueTypes: [PropertyType]
   /// The index in `values` of what each aggregate reads; nil for none.
-  private let places: [Int?]
+  fileprivate let places: [Int?]
 
-  private let bytesMax: Int
-  /// The groups and their aggregates when memory was full; nil while it never was.
-  private var parts: ExternalSort?
-
-  private let table = GroupTable()
-  private var accumulators: [QueryAccumulator] = []
-  private var key = ByteBuffer()
-  private var scratch = ByteBuffer(capacity: 64)
-
-  /// The number of groups.
-  var count: Int { table.count }
-
-  init(
-    _ grouping: QueryDescription.Grouping, in scope: ConditionScope, bytesMax: Int = 64 << 20
-  ) throws {
-    self.bytesMax = bytesMax
+  init(_ grouping: QueryDescription.Grouping, in scope: ConditionScope) throws {
     paths = try QueryPaths(grouping.paths, in: scope)
     types = try grouping.paths.map { try scope.resolve($0).orderedType }
     aggregates = grouping.aggregates
@@ -41,42 +24,82 @@ final class QueryGroups {
     }
     self.places = places
   }
+}
+
+/// Aggregates by group.
+///
+/// Seeing a known group again allocates nothing. Where groups need too much memory, what is known
+/// so far goes into a sorted file, and is put together in the end.
+///
+/// A structure, and apart from the paths that it reads by: accesses to the variables of an object
+/// are checked for exclusiveness at run time, which took a third of a sum.
+struct QueryGroups: ~Copyable {
+  private let aggregates: [QueryAggregate]
+  /// True if all records are one group.
+  private let isOne: Bool
+
+  private let bytesMax: Int
+  /// The groups and their aggregates when memory was full; nil while it never was.
+  private var parts: ExternalSort?
+
+  private var table = GroupTable()
+  private var accumulators: [QueryAccumulator] = []
+  private var key = ByteBuffer()
+  private var scratch = ByteBuffer(capacity: 64)
+
+  /// The number of groups.
+  var count: Int { table.count }
+
+  init(_ paths: GroupedPaths, bytesMax: Int = 64 << 20) {
+    self.bytesMax = bytesMax
+    aggregates = paths.aggregates
+    isOne = paths.types.isEmpty
+  }
 
   /// Takes a record into account.
-  func add(_ record: RawSpan, key own: RawSpan, _ records: QueryRecords) throws {
-    key.clear()
-    for index in types.indices {
-      try paths.lend(index, record, key: own, records) {
-        try OrderedBytes.append(stored: $0, as: types[index], to: &key)
-      }
-    }
-    let hash = key.lend { Checksum.of($0) }
-    let group =
-      try key.lend { table.find($0, hash) } ?? insert(hash, paths.values(record, key: own, records))
-    let start = group * aggregates.count
-    for index in aggregates.indices {
-      guard let place = places[index] else {
+  mutating func add(
+    _ record: RawSpan, key own: RawSpan, _ records: QueryRecords, by paths: GroupedPaths
+  ) throws {
+    let start = try group(of: record, key: own, records, by: paths) * aggregates.count
+    for index in paths.places.indices {
+      guard let place = paths.places[index] else {
         accumulators[start + index].add()
         continue
       }
-      try values.lend(place, record, key: own, records) {
-        try accumulators[start + index].add($0, as: valueTypes[place], &scratch)
+      try paths.values.lend(place, record, key: own, records) {
+        try accumulators[start + index].add($0, as: paths.valueTypes[place], &scratch)
       }
     }
+  }
+
+  /// The number of a record's group, which is made if it is the first.
+  private mutating func group(
+    of record: RawSpan, key own: RawSpan, _ records: QueryRecords, by paths: GroupedPaths
+  ) throws -> Int {
+    if isOne && count == 1 { return 0 }
+    key.clear()
+    for index in paths.types.indices {
+      try paths.paths.lend(index, record, key: own, records) {
+        try OrderedBytes.append(stored: $0, as: paths.types[index], to: &key)
+      }
+    }
+    let hash = key.lend { Checksum.of($0) }
+    if let known = key.lend({ table.find($0, hash) }) { return known }
+    return try insert(hash, paths.paths.values(record, key: own, records))
   }
 
   /// About how much memory a group takes besides the bytes of its values.
   private var groupBytes: Int { 160 + aggregates.count * MemoryLayout<QueryAccumulator>.stride }
 
-  private func insert(_ hash: UInt64, _ first: [Value]) throws -> Int {
+  private mutating func insert(_ hash: UInt64, _ first: [Value]) throws -> Int {
     if table.bytesCount * 2 + count * groupBytes > bytesMax { try spill() }
     accumulators += aggregates.map { QueryAccumulator($0.kind) }
     return table.insert(key.array(), hash, first)
   }
 
   /// Visits the groups in the order of their values: each with its values, then its aggregates.
-  func forEach(_ body: ([Value]) throws -> Bool) throws {
-    if types.isEmpty && count == 0 && parts == nil {
+  mutating func forEach(_ body: ([Value]) throws -> Bool) throws {
+    if isOne && count == 0 && parts == nil {
       _ = try body(try aggregates.map { try QueryAccumulator($0.kind).result() })
       return
     }
@@ -93,7 +116,7 @@ final class QueryGroups {
 
 extension QueryGroups {
   /// Puts what is known of the groups aside.
-  private func spill() throws {
+  private mutating func spill() throws {
     if parts == nil { parts = ExternalSort() }
     for (group, key) in table.sorted {
       let values = try Value.array(table.firsts[group]).stored()
@@ -120,7 +143,7 @@ extension QueryGroups {
     return (values, try aggregates.map { try QueryAccumulator($0.kind, bytes, at: &offset) })
   }
 
-  private func forEachMerged(_ body: ([Value]) throws -> Bool) throws {
+  private mutating func forEachMerged(_ body: ([Value]) throws -> Bool) throws {
     try spill()
     guard let sort = parts.take() else { return }
     var entries = try sort.sorted()

@@ -116,15 +116,10 @@ final class QueryRecords: RelatedRecords {
   ) throws {
     guard let node = try node(collection) else { return }
     var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
-    var goesOn = true
-    while goesOn {
-      let visited: Void? = try walk.next { treeKey, header, version in
-        guard header.kind == .record else { return }
-        goesOn = try body(
-          treeKey.extracting(droppingFirst: 8),
-          version.extracting(droppingFirst: header.contentOffset))
-      }
-      if visited == nil { return }
+    try walk.forEach { treeKey, header, version in
+      guard header.kind == .record else { return true }
+      let record = version.extracting(droppingFirst: header.contentOffset)
+      return try body(treeKey.extracting(droppingFirst: 8), record)
     }
   }
 

@@ -140,9 +140,6 @@ extension RecordTable {
   func find(
     _ record: RawSpan, _ name: NameID, near slot: UInt16
   ) throws -> Range<Int>? {
-    if Int(slot) < count, try self.name(record, Int(slot)) == name {
-      return try value(record, Int(slot))
-    }
-    return try find(record, name)
+    try index(record, of: name, near: Int(slot)).map { try value(record, $0) }
   }
 }

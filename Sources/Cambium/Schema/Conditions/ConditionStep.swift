@@ -73,6 +73,10 @@ struct ConditionStep: BitwiseCopyable {
     var null = ConstantRange()
     /// The property's name as a stored text, for undeclared dictionaries.
     var text = ConstantRange()
+
+    /// True if it is what a record itself has under the name, where that is a value.
+    @inline(__always)
+    var isPlain: Bool { place == .property && function == nil }
   }
 
   /// A part of the constants' bytes.

@@ -75,6 +75,28 @@ struct ChildWalk: ~Copyable {
     }
   }
 
+  /// Visits the children from here on, until `body` returns false: at present quicker than one by
+  /// one. The walk must not go on after that.
+  ///
+  /// - Parameter body: As in ``next(_:)``.
+  /// - Throws: As ``next(_:)``.
+  mutating func forEach(
+    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool
+  ) throws {
+    if moment != nil {
+      while try next(body) ?? false {}
+      return
+    }
+    guard try stepPresent() else { return }
+    let node = try prefix.lend { try $0.bigEndian(at: 0) }
+    try present.walk(isReversed: isReversed) { key, version in
+      // Also of the entry at which the walk ends.
+      let header = try NodeHeader(version, key: key)
+      guard key.byteCount > 8, try key.bigEndian(at: 0) == node else { return false }
+      return try body(key, header, version)
+    }
+  }
+
   /// Checks the entry at which a walk of the tree ends: its key is another parent's, or beyond a
   /// bound, unless damage has changed it.
   static func checkEnd(_ key: RawSpan, _ version: RawSpan) throws {
