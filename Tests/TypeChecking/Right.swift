@@ -66,6 +66,7 @@ func figures(_ database: Database) throws -> [(String, Int, Double?)] {
     try query
     .order(by: \.scheduled.descending, \.number, \.departureDelay.nullsLast)
     .select(\.number, \.carrier.name, \.scheduled).fetch()
+  try query.select(\.number).forEach { print(Int64($0)) }
   let sum = try query.sum(\.distance) + Double(rows.count)
   return try query.group(by: \.carrier.name)
     .having {
