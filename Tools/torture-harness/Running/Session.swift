@@ -58,14 +58,21 @@ struct Session {
 
   private mutating func runAll() -> Bool {
     let end = arguments.minutes.map { ContinuousClock.now + .seconds($0 * 60) }
-    let isWhole = arguments.trial == nil && arguments.setting.bug.isEmpty
+    let isWhole = arguments.trial == nil
     if isWhole { runControls() }
+    // A bug alone is looked for, and nothing else is tried.
+    if isWhole && !arguments.setting.bug.isEmpty { return tellEnd() }
     if isWhole && end != nil { measureRecovery() }
     var round = 0
     repeat {
       for job in Job.round(round, arguments) where !isOver(end) { attempt(job) }
       round += 1
     } while end != nil && !isOver(end)
+    return tellEnd()
+  }
+
+  /// - Returns: True if no promise was broken, and all was tried.
+  private func tellEnd() -> Bool {
     System.tell("\(counts)")
     let isBrokenOff = System.exists(stop)
     if isBrokenOff { System.tell("broken off, as it was asked for") }
