@@ -2,6 +2,7 @@
 #ifdef __linux__
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>  // statfs, which Swift's Glibc leaves out
 #include <unistd.h>
@@ -34,5 +35,12 @@ static inline int cambium_open_without_links(const char *path, uint64_t flags) {
   enum { relative_to_working_directory = -100, no_symlinks = 4, open_how_bytes = 24 };
   uint64_t how[3] = {flags, 0, no_symlinks};
   return (int)syscall(SYS_openat2, relative_to_working_directory, path, how, open_how_bytes);
+}
+
+// Makes a file share all blocks of another one (FICLONE: btrfs, XFS, bcachefs and others), so that
+// each is copied only where it is written later. `ioctl` is variadic, so Swift cannot call it.
+static inline int cambium_clone(int target, int source) {
+  enum { clone = 0x40049409 };
+  return ioctl(target, clone, source);
 }
 #endif

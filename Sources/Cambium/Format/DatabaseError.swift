@@ -35,6 +35,10 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// the later changes first, or choose a ``ConflictResolution`` that leaves or overwrites them.
   case undoConflict([UndoConflict])
 
+  /// Both databases have changed these places since their common past, each in its own way.
+  /// Recovery: change one side so that both agree, or choose a ``ConflictResolution``.
+  case mergeConflict([MergeConflict])
+
   /// The call is not allowed here, such as `write` inside `write`. Recovery: see `reason`.
   case misuse(reason: String)
 

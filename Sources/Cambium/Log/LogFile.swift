@@ -59,10 +59,17 @@ extension Log {
     }
   }
 
+  /// Copies the newest moment without free pages into a directory, beside readers and writers.
+  ///
+  /// LMDB renumbers the transactions of a copy, so its head must be written before it is used.
+  func copy(to directory: String) throws {
+    try EnvironmentCopy(of: lmdb, to: "\(directory)/data.mdb").run()
+  }
+
   /// Copies the newest moment without free pages into a directory, and closes this log.
   func copyAndClose(to directory: String, _ options: Environment.Options) throws {
     let head = try read { try $0.head() }
-    try EnvironmentCopy(of: lmdb, to: "\(directory)/data.mdb").run()
+    try copy(to: directory)
     close()
     // LMDB renumbers the transactions of a copy, and the head holds that number.
     let copy = try Log(at: directory, options)

@@ -208,6 +208,18 @@ struct DirectoryEntry {
     guard hasMoved, target.status.map(Files.Identity.init) == before else { throw failure }
   }
 
+  /// Gives a file a second name.
+  ///
+  /// - Returns: False if the file system cannot: the places are on two, or it has no links.
+  func link(to target: DirectoryEntry) throws(StorageError) -> Bool {
+    guard kind == .file else { throw notRegular(kind ?? .other) }
+    if unsafe linkat(directory.descriptor, name, target.directory.descriptor, target.name, 0) == 0 {
+      return true
+    }
+    if [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS].contains(errno) { return false }
+    throw Files.failure("linking \(path) to \(target.path)")
+  }
+
   // MARK: Refusing
 
   /// The error for a call that has just failed.

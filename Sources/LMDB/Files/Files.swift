@@ -153,6 +153,32 @@ package enum Files {
     try forEachPiece(of: source) { try writer.append($0) }
   }
 
+  /// Copies a file by sharing its blocks, where the file system does that; `target` must not exist.
+  ///
+  /// - Returns: False if it cannot, and nothing is left then.
+  package static func clone(_ source: String, to target: String) throws(StorageError) -> Bool {
+    let from = try DirectoryEntry(source).open(O_RDONLY)
+    defer { close(from) }
+    let entry = try DirectoryEntry(target)
+    let into = try entry.create(O_WRONLY)
+    defer { close(into) }
+    let code = Platform.clone(from, into: into)
+    if code == 0 { return true }
+    try entry.remove()
+    if code == ENOSPC || code == EDQUOT || code == EIO {
+      throw StorageError(code: code, while: "sharing the blocks of \(source)")
+    }
+    return false
+  }
+
+  /// Gives a file that never changes a second name, or copies it where the file system cannot;
+  /// `target` must not exist.
+  package static func share(_ source: String, as target: String) throws {
+    if try DirectoryEntry(source).link(to: DirectoryEntry(target)) { return }
+    if try clone(source, to: target) { return }
+    try copy(source, to: target)
+  }
+
   /// Reads a file from its start to its end, in pieces of 1 MiB at most.
   package static func forEachPiece(
     of path: String, _ body: ([UInt8]) throws -> Void

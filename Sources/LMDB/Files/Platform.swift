@@ -202,6 +202,21 @@ package enum Platform {
     #endif
   }
 
+  /// Makes an empty file share all blocks of another, both open: each is copied where it is written.
+  ///
+  /// - Returns: 0, or the system's error: `EOPNOTSUPP` and others where the file system cannot.
+  static func clone(_ source: Int32, into target: Int32) -> Int32 {
+    #if canImport(Glibc)
+      while cambium_clone(target, source) != 0 {
+        let code = errno
+        if code != EINTR { return code }
+      }
+      return 0
+    #else
+      return EOPNOTSUPP
+    #endif
+  }
+
   /// Makes what was written to a file durable.
   static func flush(_ descriptor: Int32) -> Int32 {
     #if canImport(Glibc)

@@ -14,6 +14,7 @@ enum Commands {
     DeleteCommand.command, ApplyCommand.command,
     DeclareCommand.command, MigrateCommand.command, UndoCommand.command, RedoCommand.command,
     RevertCommand.command, TagCommand.command,
+    BranchCommand.command, CompareCommand.command, MergeCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 

@@ -70,6 +70,7 @@ extension DatabaseError {
   fileprivate var exit: ExitCode {
     switch self {
     case .invalid, .notUnique, .stillReferred, .conflict, .undoConflict, .misuse: .refused
+    case .mergeConflict: .refused
     case .badKey, .badValue, .exists, .transactionTooLarge, .compacted: .refused
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
@@ -101,6 +102,7 @@ extension DatabaseError {
     case .conflict(let path, let expected, let found):
       "\(path.name) was expected at transaction \(expected), but \(found) changed it"
     case .undoConflict(let conflicts): UndoText.message(conflicts)
+    case .mergeConflict(let conflicts): MergeText.message(conflicts)
     case .misuse(let reason): reason
     case .transactionTooLarge(let bytes, let limit):
       "the transaction has \(Quantity.bytes(bytes)), and the limit is \(Quantity.bytes(limit))"
@@ -142,6 +144,8 @@ extension DatabaseError {
       "see what it did with \(cambium("show", found.description)), then decide again"
     case .undoConflict:
       "undo the later changes first, or leave them with --skip-conflicts; --overwrite loses them"
+    case .mergeConflict:
+      "change one side, or choose: --skip-conflicts keeps what is here, --overwrite what is there"
     case .misuse: "this is a mistake in cambium; please report it"
     case .transactionTooLarge: "split it; an import takes a smaller --batch"
     case .busy: "wait longer for the other writer, for example with --wait 1min"

@@ -53,6 +53,13 @@ enum OpenDatabase {
     return try Database(at: path, options: options, progress: progress)
   }
 
+  /// Opens a second database, which the command only reads.
+  static func other(_ call: Call, _ path: String) throws -> Database {
+    let bar = ProgressBar(call, unit: "transactions")
+    defer { bar.finish() }
+    return call.keep(try existing(path, bar.handler))
+  }
+
   private static func open(_ call: Call, creating: Bool, _ reports: Reports) throws -> Database {
     if creating { try checkFolder(of: call.database) }
     var options = call.databaseOptions

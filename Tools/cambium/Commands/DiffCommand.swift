@@ -29,9 +29,7 @@ enum DiffCommand {
     run: run)
 
   static func run(_ call: Call) throws {
-    if call.has(stat) && call.has(nameOnly) {
-      throw Failure.usage("--stat and --name-only tell different things; choose one")
-    }
+    try checkForm(call)
     let database = try OpenDatabase.forReading(call)
     let ends = try OpenDatabase.sequences(call.value(range).range, in: database)
     let diff = try database.diff(
@@ -41,10 +39,16 @@ enum DiffCommand {
     if !isSame && call.has(exitCode) { throw Failure.silent(.negative) }
   }
 
+  static func checkForm(_ call: Call) throws {
+    if call.has(stat) && call.has(nameOnly) {
+      throw Failure.usage("--stat and --name-only tell different things; choose one")
+    }
+  }
+
   /// Prints it in the form that is asked for.
   ///
   /// - Returns: True if nothing differs.
-  private static func tell(_ diff: Diff, _ call: Call) throws -> Bool {
+  static func tell(_ diff: some Walk<Change>, _ call: Call) throws -> Bool {
     if call.has(stat) { return try tellStat(diff, call) }
     let isNames = call.has(nameOnly)
     let writer = try ListWriter(call, columns: isNames ? ["path"] : ChangeText.columns)
@@ -69,7 +73,7 @@ enum DiffCommand {
   ///       inserted    updated    deleted
   ///          1,200         14          0  Product
   ///              0          3          0  Order
-  private static func tellStat(_ diff: Diff, _ call: Call) throws -> Bool {
+  private static func tellStat(_ diff: some Walk<Change>, _ call: Call) throws -> Bool {
     let writer = try ListWriter(call, columns: ["path", "inserted", "updated", "deleted"])
     let isShort = call.format == .short
     var counts = ChangeCounts(below: call[path]?.path ?? .root)

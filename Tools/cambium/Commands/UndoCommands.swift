@@ -47,7 +47,7 @@ enum UndoCommands {
     throw Failure.silent(.negative)
   }
 
-  private static func resolution(_ call: Call) throws -> ConflictResolution {
+  static func resolution(_ call: Call) throws -> ConflictResolution {
     switch (call.has(skipConflicts), call.has(overwrite)) {
     case (false, false): return .refuse
     case (true, false): return .skipConflicts
@@ -109,14 +109,17 @@ enum UndoCommands {
   private static func tell(
     _ conflicts: [UndoConflict], _ resolution: ConflictResolution, _ output: Output
   ) throws {
-    let word =
-      switch resolution {
-      case .refuse: "conflict"
-      case .skipConflicts: "left"
-      case .overwrite: "overwritten"
-      }
     for conflict in conflicts {
-      try output.line("\(word): \(Terminal.escaped(UndoText.text(conflict)))")
+      try output.line("\(word(for: resolution)): \(Terminal.escaped(UndoText.text(conflict)))")
+    }
+  }
+
+  /// The fate of a conflict in a word.
+  static func word(for resolution: ConflictResolution) -> String {
+    switch resolution {
+    case .refuse: "conflict"
+    case .skipConflicts: "left"
+    case .overwrite: "overwritten"
     }
   }
 

@@ -308,7 +308,7 @@ extension Error {
     case let error as DatabaseError:
       switch error {
       case .badKey, .badValue, .notFound, .exists, .invalid, .notUnique, .stillReferred,
-        .undoConflict, .misuse:
+        .undoConflict, .mergeConflict, .misuse:
         return true
       default: return false
       }

@@ -134,24 +134,31 @@ public struct ChangeCursor: ~Copyable, WalkCursor {
 struct Differences: ~Copyable {
   private static let renewal = 256
 
-  private let directory: OpenDirectory
-  private let from: SequenceNumber
-  private let to: SequenceNumber
+  private let from: PlacedMoment
+  private let to: PlacedMoment
   private var isRenewed = true
   private var count = 0
   private var old: Snapshot?
   private var new: Snapshot?
   private var subtree: SubtreeChanges?
 
-  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber) {
-    self.directory = directory
+  /// The differences of two moments, each in a database.
+  init(from: PlacedMoment, to: PlacedMoment) {
     self.from = from
     self.to = to
   }
 
+  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber) {
+    self.init(
+      from: PlacedMoment(directory: directory, sequence: from),
+      to: PlacedMoment(directory: directory, sequence: to))
+  }
+
   /// The differences of two snapshots, which are kept.
-  fileprivate init(from old: Snapshot, to new: Snapshot) {
-    self.init(old.directory, from: old.sequence, to: new.sequence)
+  init(from old: Snapshot, to new: Snapshot) {
+    self.init(
+      from: PlacedMoment(directory: old.directory, sequence: old.sequence),
+      to: PlacedMoment(directory: new.directory, sequence: new.sequence))
     (self.old, self.new, isRenewed) = (old, new, false)
   }
 
@@ -177,8 +184,8 @@ struct Differences: ~Copyable {
   }
 
   private mutating func renew() throws {
-    old = try translating { try directory.snapshot(at: .sequence(from)) }
-    new = try translating { try directory.snapshot(at: .sequence(to)) }
+    old = try translating { try from.snapshot() }
+    new = try translating { try to.snapshot() }
   }
 
   fileprivate static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws
@@ -188,6 +195,14 @@ struct Differences: ~Copyable {
     let after = mayBeProperty ? try new.value : try new.ownValue
     return before == after ? nil : Change(path: new.path, old: before, new: after)
   }
+}
+
+/// A moment in one of several databases.
+struct PlacedMoment {
+  let directory: OpenDirectory
+  let sequence: SequenceNumber
+
+  func snapshot() throws -> Snapshot { try directory.snapshot(at: .sequence(sequence)) }
 }
 
 /// The differences of one subtree at two moments: both are walked in path order, side by side.

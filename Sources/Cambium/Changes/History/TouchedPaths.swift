@@ -13,16 +13,31 @@ final class TouchedPaths {
   private var covering: [UInt8]?
 
   /// Reads the records between two moments, whichever is the earlier.
-  init(
+  convenience init(
     _ directory: OpenDirectory, between one: SequenceNumber, and other: SequenceNumber,
     under: NodePath
   ) throws {
+    try self.init(
+      [LogStretch(directory: directory, after: min(one, other), upTo: max(one, other))],
+      under: under)
+  }
+
+  /// Reads the records of some stretches of logs.
+  init(_ stretches: [LogStretch], under: NodePath) throws {
     self.under = under
     var sort = ExternalSort()
-    var sequence = min(one, other)
-    while sequence < max(one, other) {
+    for stretch in stretches { try TouchedPaths.collect(stretch, under, &sort) }
+    entries = try sort.sorted()
+    ahead = try entries.next()
+  }
+
+  private static func collect(
+    _ stretch: LogStretch, _ under: NodePath, _ sort: inout ExternalSort
+  ) throws {
+    var sequence = stretch.after
+    while sequence < stretch.upTo {
       sequence = sequence.next
-      let record = try directory.log.read { try $0.record(sequence) }
+      let record = try stretch.directory.log.read { try $0.record(sequence) }
       var operations = OperationReader(record.operations)
       while let operation = try operations.next() {
         try Touched.forEach(in: operation, under: under) { touched in
@@ -31,8 +46,6 @@ final class TouchedPaths {
         }
       }
     }
-    entries = try sort.sorted()
-    ahead = try entries.next()
   }
 
   /// The next path, or nil after the last.
@@ -57,4 +70,11 @@ final class TouchedPaths {
     }
     return (first.key, isSubtree)
   }
+}
+
+/// The records of a database's log after one, up to another.
+struct LogStretch {
+  let directory: OpenDirectory
+  let after: SequenceNumber
+  let upTo: SequenceNumber
 }

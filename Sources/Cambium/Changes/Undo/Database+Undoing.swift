@@ -229,7 +229,7 @@ extension Database {
 }
 
 /// Ends a transaction that was only to be looked at.
-private struct Previewed: Error {}
+struct Previewed: Error {}
 
 extension Undone {
   fileprivate static func checked(_ undone: Undone?) throws -> Undone {

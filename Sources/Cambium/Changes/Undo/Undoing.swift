@@ -37,8 +37,8 @@ struct Undoing {
     try translating {
       let records = try records(request)
       if records.isEmpty { return nil }
-      running.draft.restored.isUndoing = true
-      defer { running.draft.restored.isUndoing = false }
+      running.draft.restored.isDeferred = true
+      defer { running.draft.restored.isDeferred = false }
       var inversion = Inversion(running, resolution)
       for run in Undoing.runs(records) { try undo(run, &inversion) }
       if !isPreview && inversion.conflicts.isRefused {

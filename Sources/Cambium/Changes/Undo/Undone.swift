@@ -1,12 +1,14 @@
 import FoundationEssentials
 
-/// The way in which an undo resolves conflicts with changes made since.
+/// The way in which an undo resolves conflicts with changes made since, and a merge those between
+/// two databases.
 public enum ConflictResolution: Sendable {
-  /// It throws ``DatabaseError/undoConflict(_:)``, and nothing is stored.
+  /// It throws ``DatabaseError/undoConflict(_:)`` or ``DatabaseError/mergeConflict(_:)``, and
+  /// nothing is stored.
   case refuse
-  /// Places that have changed since stay as they are, and the rest is undone.
+  /// Places in conflict stay as they are, and the rest is undone or taken over.
   case skipConflicts
-  /// Changes made since are lost, though history keeps them.
+  /// What is at these places now is lost, though history keeps it.
   case overwrite
 }
 

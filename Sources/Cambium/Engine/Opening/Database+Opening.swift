@@ -33,8 +33,17 @@ extension Database {
 
   /// Creates a database under a temporary name, and renames it when it is complete and durable, so
   /// that a crash at any point leaves either nothing or all of it (H2).
+  ///
+  /// - Parameters:
+  ///   - path: The database's directory.
+  ///   - options: The options of the database.
+  ///   - fill: Fills the log, which is a new one unless `prepare` has put one there.
+  ///   - prepare: Puts files into the directory before, which has an empty one for the log, and
+  ///     syncs all but those of the log.
+  /// - Throws: Any error that a body throws; nothing is left then.
   static func create(
-    _ path: String, _ options: Options, fill: ((Log) throws -> Void)? = nil
+    _ path: String, _ options: Options, fill: ((Log) throws -> Void)? = nil,
+    prepare: ((_ directory: String) throws -> Void)? = nil
   ) throws {
     let parent = Files.parent(of: path)
     guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
@@ -44,6 +53,7 @@ extension Database {
     defer { withExtendedLifetime(claim) {} }
     do {
       try Files.createDirectory("\(temporary)/log")
+      try prepare?(temporary)
       try fillLog("\(temporary)/log", options, fill)
       for path in [LogFile(of: temporary).path, "\(temporary)/log", temporary] {
         try Files.sync(path)

@@ -30,9 +30,12 @@ extension Database {
         .contains { name.hasPrefix($0) }
   }
 
-  /// Removes databases that were not completed: they contain at most a log and a baseline.
+  /// Removes databases that were not completed: they contain at most a log and a baseline, and a
+  /// branch what it shares besides.
   private static func sweepCreations(of path: String) {
-    sweepCreations(of: path) { $0 == "log" || $0.hasPrefix("baseline-") }
+    sweepCreations(of: path) { name in
+      name == "log" || ["baseline-", "checkpoint-", "state-"].contains { name.hasPrefix($0) }
+    }
   }
 
   /// Removes unfinished directories beside a path: those named by ``temporaryPath(_:_:)`` that

@@ -31,7 +31,7 @@ extension Database {
       var spool = try BlobWriter(directory: path)
       try body(&spool)
       let blob = try spool.finish()
-      if try writer.exclusively({ try directory.log.keep(blob) }) { return blob }
+      if try writer.exclusively({ try directory.log.keep([blob]).isEmpty }) { return blob }
       var number: UInt32 = 0
       while number < blob.chunkCount {
         var chunks = BlobChunks()
@@ -45,22 +45,32 @@ extension Database {
       return blob
     }
   }
+
+  /// Stores the blobs that another database has and this one has not, each durably.
+  func take(_ blobs: Set<Blob>, from other: Snapshot) throws {
+    if blobs.isEmpty { return }
+    for blob in try writer.exclusively({ try directory.log.keep(blobs) }) {
+      _ = try store { writer in try other.read(blob) { try writer.append($0) } }
+    }
+  }
 }
 
 extension Log {
-  /// Keeps a stored blob from being removed; the writer's turn is held.
+  /// Keeps stored blobs from being removed, in one commit; the writer's turn is held.
   ///
-  /// - Returns: True if it is stored.
-  fileprivate func keep(_ blob: Blob) throws -> Bool {
+  /// - Returns: Those that are not stored.
+  fileprivate func keep(_ blobs: Set<Blob>) throws -> [Blob] {
     // A blob without its last chunk is being removed, and then stored again, off the list.
-    let (isThere, isListed) = try readNewest {
-      (try $0.hasBlob(blob), try $0.blobsGivenUp().contains(blob.hash))
+    let (missing, known) = try readNewest { reader in
+      let listed = Set(try reader.blobsGivenUp())
+      let missing = try blobs.filter { try !reader.hasBlob($0) }
+      return (missing, blobs.filter { !missing.contains($0) || listed.contains($0.hash) })
     }
-    if !isThere && !isListed { return false }
+    if known.isEmpty { return Array(missing) }
     var kept = BlobChunks()
-    kept.keep(blob)
+    for blob in known { kept.keep(blob) }
     try commit(kept)
-    return isThere
+    return Array(missing)
   }
 
   /// Stores chunks without a transaction of their own.

@@ -11,7 +11,7 @@ struct DeclaredRules {
 
   /// The operation after the rules were applied.
   func obeying(_ operation: Operation) throws -> Operation {
-    if transaction.draft.restored.isUndoing, !transaction.catalog.collections.isEmpty,
+    if transaction.draft.restored.isDeferred, !transaction.catalog.collections.isEmpty,
       let path = operation.changedPath
     {
       transaction.draft.restored.note(path)
@@ -68,7 +68,7 @@ struct DeclaredRules {
     addedBy change: ValueChange<[UInt8]>, at path: NodePath, _ property: PropertyDefinition,
     _ collection: NodePath
   ) throws {
-    guard property.mustExist, !transaction.draft.restored.isUndoing, property.type.isPlural,
+    guard property.mustExist, !transaction.draft.restored.isDeferred, property.type.isPlural,
       let added = try change.added(path),
       let reason = try checkTarget(added, property)
     else { return }
@@ -77,7 +77,7 @@ struct DeclaredRules {
 
   /// Refuses a reference that leads nowhere.
   fileprivate func checkTarget(_ value: [UInt8], _ property: PropertyDefinition) throws -> String? {
-    guard property.mustExist, !transaction.draft.restored.isUndoing, let target = property.target,
+    guard property.mustExist, !transaction.draft.restored.isDeferred, let target = property.target,
       let missing = try transaction.missingTargets(value, property).first
     else { return nil }
     return "refers to \(missing.text), which is not in \(target)"

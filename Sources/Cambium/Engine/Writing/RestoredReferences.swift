@@ -7,8 +7,8 @@
 struct RestoredReferences {
   private var paths: [NodePath] = []
   private var known: Set<NodePath> = []
-  /// True if an undo is under way, which also restores references.
-  var isUndoing = false
+  /// True while an undo or a merge is under way, which sets references before what they lead to.
+  var isDeferred = false
 
   /// Records a node that arrived with everything below it, or a record that was set.
   mutating func note(_ path: NodePath) { if known.insert(path).inserted { paths.append(path) } }

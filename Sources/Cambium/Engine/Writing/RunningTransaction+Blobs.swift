@@ -8,7 +8,8 @@ extension RunningTransaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
   /// - Complexity: one pass over the value's bytes, and one lookup for each reference.
   func checkBlobs(_ operation: Operation) throws {
-    if !BlobReferences.mayBe(in: operation) || directory.options.refersLoosely { return }
+    if draft.assumesBlobs || directory.options.refersLoosely { return }
+    if !BlobReferences.mayBe(in: operation) { return }
     try BlobReferences.forEach(in: operation) { blob in
       if draft.additions.chunks.holds(blob) { return }
       if try directory.log.read({ try $0.hasBlob(blob) }) { return }

@@ -30,6 +30,8 @@ final class RunningTransaction: @unchecked Sendable {
     var afterCommit: [@Sendable () -> Void] = []
     /// The restored nodes, whose references are checked at the end.
     var restored = RestoredReferences()
+    /// True in a preview, for which the blobs that it would need are not stored.
+    var assumesBlobs = false
   }
 
   private struct Savepoint {

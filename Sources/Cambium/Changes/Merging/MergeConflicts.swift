@@ -1,0 +1,77 @@
+import FoundationEssentials
+
+/// The conflicts that a merge has met, and the decision about them.
+struct MergeConflicts {
+  private let plan: MergePlan
+  private let resolution: ConflictResolution
+  /// At most ``listedMax``, in path order.
+  private(set) var listed: [MergeConflict] = []
+
+  private static let listedMax = 100
+
+  init(_ plan: MergePlan, _ resolution: ConflictResolution) {
+    self.plan = plan
+    self.resolution = resolution
+  }
+
+  /// True if the merge must not be stored.
+  var isRefused: Bool { resolution == .refuse && !listed.isEmpty }
+
+  /// Notes a conflict.
+  ///
+  /// - Parameters:
+  ///   - path: The node.
+  ///   - property: The property, or nil for the node itself.
+  ///   - base: The value of the common past.
+  ///   - here: The value here.
+  ///   - there: The value on the other side.
+  ///   - removed: The node at or above the place that one side has removed, if it has.
+  ///   - reason: The conflict, in words.
+  /// - Returns: True if the other side's value is taken nevertheless. A merge that will be refused
+  ///   goes on as one that overwrites, to find all conflicts.
+  /// - Throws: What reading the history of the place throws.
+  mutating func add(
+    _ path: NodePath, _ property: String?, base: Value?, here: Value?, there: Value?,
+    removed: NodePath? = nil, _ reason: String
+  ) throws -> Bool {
+    if listed.count < MergeConflicts.listedMax {
+      listed.append(
+        MergeConflict(
+          path: path, property: property, base: base,
+          here: try side(here, here == nil ? removed ?? path : path, property, plan.here),
+          there: try side(there, there == nil ? removed ?? path : path, property, plan.stretch),
+          reason: reason))
+    }
+    return resolution != .skipConflicts
+  }
+
+  /// A side of a conflict, with the transaction that last changed a place.
+  private func side(
+    _ value: Value?, _ path: NodePath, _ property: String?, _ stretch: LogStretch
+  ) throws -> MergeConflict.Side {
+    let history = History(
+      directory: stretch.directory, path: path, scope: .node, after: stretch.after,
+      upTo: stretch.upTo
+    ).reversed()
+    var found: TransactionInfo?
+    try history.walk { step in
+      guard step.kind != .rewritten, step.changes(property) else { return true }
+      found = step.transaction
+      return false
+    }
+    return MergeConflict.Side(
+      value: value, changedBy: found?.sequence, time: found?.time, metadata: found?.metadata ?? [:])
+  }
+}
+
+extension HistoryStep {
+  /// True if it changed a property of the record, or if that is nil, the node.
+  fileprivate func changes(_ property: String?) -> Bool {
+    guard let property else { return true }
+    return HistoryStep.value(of: property, in: old) != HistoryStep.value(of: property, in: new)
+  }
+
+  private static func value(of property: String, in value: Value?) -> Value? {
+    if case .map(let record)? = value { record[property] } else { nil }
+  }
+}
