@@ -95,12 +95,17 @@ private final class MergePair {
     let (before, other) = (try Listing(here, root), try Listing(there, root))
     let expected = NaiveMerge(base: base, here: before, there: other, resolution)
     let preview = try here.mergePreview(there, under: root, onConflict: resolution)
-    #expect(Set((preview?.conflicts ?? []).map(MergePlace.init)) == expected.conflicts)
+    let found = Set((preview?.conflicts ?? []).map(MergePlace.init))
+    #expect(
+      found == expected.conflicts, "\(root): base \(base), here \(before), there \(other)")
     #expect(try Listing(here, root) == before)
     do {
       let merged = try here.merge(there, under: root, onConflict: resolution)
       #expect(resolution != .refuse || expected.conflicts.isEmpty)
-      #expect(try Listing(here, root).values == expected.result.values)
+      let after = try Listing(here, root)
+      #expect(
+        after.values == expected.result.values,
+        "\(resolution) \(root): base \(base), here \(before), there \(other), after \(after)")
       if merged != nil { bases[root] = other } else { counts.empty += 1 }
       count(resolution, expected, &counts)
     } catch DatabaseError.mergeConflict(let conflicts) {
@@ -129,7 +134,7 @@ private final class MergePair {
     for (side, database) in [(conflict.here, here), (conflict.there, there)] {
       let value = try database.snapshot()[conflict.path].ownValue
       #expect(side.value == conflict.property.map { Listing.property($0, of: value) } ?? value)
-      let sequence = try #require(side.changedBy)
+      let sequence = try #require(side.changedBy, "\(conflict)")
       let made = try database.commit(sequence)
       #expect(made.metadata == side.metadata && made.time == side.time)
       // What was removed was removed with a node above it, or had never been on this side.
@@ -153,13 +158,17 @@ private struct MergePlace: Hashable {
 }
 
 /// The nodes of a subtree.
-private struct Listing: Equatable {
+private struct Listing: Equatable, CustomStringConvertible {
   /// Each node that is there, with its own value, if it has one.
   var nodes: [NodePath: Value?] = [:]
 
   init(_ database: Database, _ root: NodePath) throws {
     var walk = try database.snapshot()[root].descendants()
     while let node = try walk.next() { nodes[node.path] = .some(try node.ownValue) }
+  }
+
+  var description: String {
+    nodes.keys.sorted().map { "\($0)=\(self[$0].map { "\($0)" } ?? "-")" }.joined(separator: " ")
   }
 
   /// The nodes that have a value.
@@ -197,10 +206,11 @@ private struct NaiveMerge {
     if resolution == .refuse && !conflicts.isEmpty { result = here }
   }
 
-  /// The highest nodes of one tree that another has not.
+  /// The highest nodes of one tree that another has not, if they hold a value or one below them does.
   private static func tops(_ tree: Listing, without other: Listing) -> [NodePath] {
     tree.nodes.keys.filter { path in
       !other.has(path) && (path.parent.map { !tree.has($0) || other.has($0) } ?? true)
+        && tree.paths(within: path).contains { tree[$0] != nil }
     }
   }
 

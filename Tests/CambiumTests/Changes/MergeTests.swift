@@ -74,6 +74,40 @@ import Testing
     }
   }
 
+  @Test("knows what has come over another branch")
+  func indirect() throws {
+    try withBranch { database, branch in
+      let place = try Place()
+      try branch.branch(to: place.path)
+      try place.use { third in
+        try third.write { try $0.update("users/ada", ["born": 1815]) }
+        try branch.merge(third)
+        try database.merge(branch)
+        try third.write { try $0.update("users/ada", ["born": 1814]) }
+        // Without the mark that came along, this would be a conflict: both have changed 1816.
+        try database.merge(third)
+        #expect(try database.snapshot()["users/ada"]["born"] == 1814)
+        try expectSound(third)
+      }
+    }
+  }
+
+  @Test("of a subtree leaves the rest, and is remembered for that subtree alone")
+  func subtree() throws {
+    try withBranch { database, branch in
+      try branch.write { tx in
+        try tx.update("users/ada", ["born": 1815])
+        try tx.update("users/bob", ["name": "Robert"])
+      }
+      try database.merge(branch, under: "users/bob")
+      #expect(try database.snapshot()["users/ada"]["born"] == 1816)
+      #expect(try database.merge(branch, under: "users/bob") == nil)
+      try database.merge(branch)
+      #expect(try database.snapshot()["users/ada"]["born"] == 1815)
+      #expect(try database.diff(with: branch).fetch() == [])
+    }
+  }
+
   @Test("holds the rules of the database, in whatever order records come")
   func rules() throws {
     try withBranch { database, branch in

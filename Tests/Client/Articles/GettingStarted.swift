@@ -18,7 +18,7 @@ struct GettingStartedTests {
         try Self.writeOnConditions(database)
         try await Self.writeWithoutBlocking(database)
         try await Self.follow(database)
-        try Self.storeLargeValues(database)
+        try await Self.storeLargeValues(database)
         try Self.dropHistory(database)
         try Self.checkAndClose(database)
         try Self.erase()
@@ -78,9 +78,10 @@ struct GettingStartedTests {
     #expect(try database.read { try $0["counters/changes"].value } != nil)
   }
 
-  private static func storeLargeValues(_ database: Database) throws {
+  private static func storeLargeValues(_ database: Database) async throws {
     // Block: Large values
     #expect(bytes == 10 << 20)
+    // Block: Large values, 2
   }
 
   private static func dropHistory(_ database: Database) throws {

@@ -34,10 +34,7 @@ final class TouchedPaths {
   private static func collect(
     _ stretch: LogStretch, _ under: NodePath, _ sort: inout ExternalSort
   ) throws {
-    var sequence = stretch.after
-    while sequence < stretch.upTo {
-      sequence = sequence.next
-      let record = try stretch.directory.log.read { try $0.record(sequence) }
+    try stretch.forEachRecord { record in
       var operations = OperationReader(record.operations)
       while let operation = try operations.next() {
         try Touched.forEach(in: operation, under: under) { touched in
@@ -77,4 +74,13 @@ struct LogStretch {
   let directory: OpenDirectory
   let after: SequenceNumber
   let upTo: SequenceNumber
+
+  /// Visits the records, the oldest first.
+  func forEachRecord(_ body: (TransactionRecord) throws -> Void) throws {
+    var sequence = after
+    while sequence < upTo {
+      sequence = sequence.next
+      try body(try directory.log.read { try $0.record(sequence) })
+    }
+  }
 }

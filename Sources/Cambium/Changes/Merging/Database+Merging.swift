@@ -55,8 +55,9 @@ extension Database {
   /// - Throws: ``DatabaseError/mergeConflict(_:)`` with the conflicts;
   ///   ``DatabaseError/misuse(reason:)`` where the two share no past that is still there, or both
   ///   are one; otherwise as `write`. Nothing is stored then, except blobs.
-  /// - Complexity: O(*k* log *n*) for *k* operations there since the common past, or since the last
-  ///   merge, with one durable flush; a subtree that was removed on one side is compared whole.
+  /// - Complexity: O(*k* log *n*) for *k* operations there since the last merge, with one durable
+  ///   flush, and one read for each transaction since the common past on both sides; a subtree that
+  ///   was removed on one side is compared whole.
   ///   All changes must fit into one transaction of 64 MiB: merge parts, with `under`, where they
   ///   do not.
   @discardableResult
@@ -177,10 +178,7 @@ extension Database {
   private func takeBlobs(_ plan: MergePlan) throws {
     try translating {
       var blobs: Set<Blob> = []
-      var sequence = plan.stretch.after
-      while sequence < plan.stretch.upTo {
-        sequence = sequence.next
-        let record = try plan.stretch.directory.log.read { try $0.record(sequence) }
+      try plan.stretch.forEachRecord { record in
         try BlobReferences.forEach(in: record) { blobs.insert($0) }
       }
       try take(blobs, from: try plan.there.snapshot())

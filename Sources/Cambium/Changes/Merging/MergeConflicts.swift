@@ -25,22 +25,22 @@ struct MergeConflicts {
   ///   - base: The value of the common past.
   ///   - here: The value here.
   ///   - there: The value on the other side.
-  ///   - removed: The node at or above the place that one side has removed, if it has.
+  ///   - removedHere: The node at or above the place that was removed here, if one was.
+  ///   - removedThere: The node at or above it that was removed on the other side, if one was.
   ///   - reason: The conflict, in words.
   /// - Returns: True if the other side's value is taken nevertheless. A merge that will be refused
   ///   goes on as one that overwrites, to find all conflicts.
   /// - Throws: What reading the history of the place throws.
   mutating func add(
     _ path: NodePath, _ property: String?, base: Value?, here: Value?, there: Value?,
-    removed: NodePath? = nil, _ reason: String
+    removedHere: NodePath? = nil, removedThere: NodePath? = nil, _ reason: String
   ) throws -> Bool {
     if listed.count < MergeConflicts.listedMax {
       listed.append(
         MergeConflict(
           path: path, property: property, base: base,
-          here: try side(here, here == nil ? removed ?? path : path, property, plan.here),
-          there: try side(there, there == nil ? removed ?? path : path, property, plan.stretch),
-          reason: reason))
+          here: try side(here, removedHere ?? path, property, plan.here),
+          there: try side(there, removedThere ?? path, property, plan.stretch), reason: reason))
     }
     return resolution != .skipConflicts
   }
@@ -49,9 +49,10 @@ struct MergeConflicts {
   private func side(
     _ value: Value?, _ path: NodePath, _ property: String?, _ stretch: LogStretch
   ) throws -> MergeConflict.Side {
+    // Before the common past as well: what a merge has left here may be as old as that.
+    let horizon = try stretch.directory.log.read { try $0.horizon() }
     let history = History(
-      directory: stretch.directory, path: path, scope: .node, after: stretch.after,
-      upTo: stretch.upTo
+      directory: stretch.directory, path: path, scope: .node, after: horizon, upTo: stretch.upTo
     ).reversed()
     var found: TransactionInfo?
     try history.walk { step in

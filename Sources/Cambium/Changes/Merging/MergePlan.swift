@@ -50,48 +50,57 @@ struct MergePlan: Sendable {
   /// True if the other side has nothing new.
   var isEmpty: Bool { stretch.after >= stretch.upTo }
 
-  /// The text that a merge leaves in its metadata.
+  /// The text that a merge leaves in its metadata: what it takes over, and what that has itself taken
+  /// over from others.
   func mark() throws -> String {
-    let link = try there.directory.log.read { try $0.link(of: there.sequence) }
-    return MergeMark(sequence: there.sequence, link: MergeMark.text(link), under: under).text
+    let newest = try there.directory.log.read { try $0.link(of: there.sequence) }
+    var marks = [MergeMark(there.sequence, newest, under)]
+    try stretch.forEachRecord { record in
+      for mark in MergeMark.all(in: record) {
+        guard let mark = mark.clipped(to: under), marks.count < MergePlan.marksMax else { continue }
+        marks.append(mark)
+      }
+    }
+    return MergeMark.text(marks)
   }
 
-  /// The newest merge in one stretch that took over a moment of another.
+  /// The most marks of one merge. A merge that knows fewer compares more than it must.
+  private static let marksMax = 100
+
+  /// The newest moment of another stretch that was taken over in one, and the first transaction that
+  /// contains it.
   private static func newestMerge(
     in stretch: LogStretch, of other: LogStretch, _ under: NodePath
   ) throws -> (merged: SequenceNumber, by: SequenceNumber)? {
-    var sequence = stretch.upTo
-    while sequence > stretch.after {
-      let record = try stretch.directory.log.read { try $0.record(sequence) }
-      if let mark = record.metadata[metadataName].flatMap({ MergeMark($0) }),
-        under.isWithin(mark.under), mark.sequence > other.after, mark.sequence <= other.upTo,
-        try MergeMark.text(other.directory.log.read { try $0.link(of: mark.sequence) }) == mark.link
-      {
-        return (mark.sequence, sequence)
+    var newest: (merged: SequenceNumber, by: SequenceNumber)?
+    try stretch.forEachRecord { record in
+      for mark in MergeMark.all(in: record) where under.isWithin(mark.under) {
+        if mark.sequence <= newest?.merged ?? other.after || mark.sequence > other.upTo { continue }
+        let link = try other.directory.log.read { try $0.link(of: mark.sequence) }
+        if mark.isOf(link) { newest = (mark.sequence, record.sequence) }
       }
-      sequence = sequence.previous
     }
-    return nil
+    return newest
   }
 }
 
-/// The text by which a transaction says what it has merged: `6 8f3c0d11a2b4c6d8 path`.
+/// A line of the text by which a transaction says what it has merged: `6 8f3c0d11a2b4c6d8 path`.
 private struct MergeMark {
   let sequence: SequenceNumber
   /// The first bytes of the link of that transaction, in hexadecimal digits.
-  let link: String
-  let under: NodePath
+  private let link: String
+  private(set) var under: NodePath
 
   private static let linkBytes = 16
 
-  init(sequence: SequenceNumber, link: String, under: NodePath) {
+  init(_ sequence: SequenceNumber, _ link: [UInt8], _ under: NodePath) {
     self.sequence = sequence
-    self.link = link
+    self.link = MergeMark.digits(link)
     self.under = under
   }
 
-  /// Reads a mark; nil if the text is none.
-  init?(_ text: String) {
+  /// Reads a line; nil if the text is none.
+  private init?(_ text: some StringProtocol) {
     let parts = text.split(separator: " ", maxSplits: 2)
     guard parts.count >= 2, let number = UInt64(parts[0]) else { return nil }
     sequence = SequenceNumber(number)
@@ -100,9 +109,28 @@ private struct MergeMark {
     under = path
   }
 
-  var text: String { "\(sequence) \(link)" + (under.isRoot ? "" : " \(under)") }
+  /// All marks in a transaction's metadata; what is none is skipped.
+  static func all(in record: TransactionRecord) -> [MergeMark] {
+    guard let text = record.metadata[MergePlan.metadataName] else { return [] }
+    return text.split(separator: "\n").compactMap { MergeMark($0) }
+  }
 
-  static func text(_ link: [UInt8]) -> String {
+  static func text(_ marks: [MergeMark]) -> String {
+    marks.map { "\($0.sequence) \($0.link)" + ($0.under.isRoot ? "" : " \($0.under)") }
+      .joined(separator: "\n")
+  }
+
+  /// True if it names the transaction with a link.
+  func isOf(_ link: [UInt8]) -> Bool { self.link == MergeMark.digits(link) }
+
+  /// The part of what it says that is about a subtree.
+  func clipped(to path: NodePath) -> MergeMark? {
+    var mark = self
+    if path.isWithin(under) { mark.under = path } else if !under.isWithin(path) { return nil }
+    return mark
+  }
+
+  private static func digits(_ link: [UInt8]) -> String {
     link.prefix(linkBytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 }

@@ -39,8 +39,8 @@ struct Merging {
   mutating func run() throws {
     while let place = try touched.next() {
       if isSettled(place.path) { continue }
-      if try isRemoved(place.path) {
-        try remove(place.path)
+      if let top = try removed(from: there, above: place.path) {
+        try remove(top)
       } else {
         try take(place)
       }
@@ -52,8 +52,8 @@ struct Merging {
     var differences = PlaceDifferences(from: base, to: there, at: place)
     while let change = try differences.next() {
       if isSettled(change.path) { continue }
-      if try isRemoved(change.path) {
-        try remove(change.path)
+      if let top = try removed(from: there, above: change.path) {
+        try remove(top)
       } else if try !settleRemovedHere(change) {
         try take(change)
       }
@@ -66,9 +66,23 @@ struct Merging {
     return false
   }
 
-  /// True if the other side has removed a node of the base.
-  private func isRemoved(_ path: NodePath) throws -> Bool {
-    try !there[path].exists && base[path].exists
+  /// The highest node of the base at or above a path that a side has removed. One that held no value,
+  /// nor anything below it, does not count: such a node comes and goes with what is below it.
+  private func removed(from side: Snapshot, above path: NodePath) throws -> NodePath? {
+    var removed: NodePath?
+    var place: NodePath? = path
+    while let node = place, !node.isRoot, try !side[node].exists {
+      if try base[node].exists, try holdsValue(base[node]) { removed = node }
+      place = node.parent
+    }
+    return removed
+  }
+
+  /// True if a node, or one below it, has a value of its own.
+  private func holdsValue(_ node: Node) throws -> Bool {
+    var nodes = try node.descendants()
+    while let next = try nodes.next() { if try next.ownValue != nil { return true } }
+    return false
   }
 
   // MARK: Values
@@ -132,7 +146,8 @@ struct Merging {
         ? "it was changed here and removed there"
         : "it was changed here, and \(path) was removed there"
       let isOverridden = try conflicts.add(
-        change.path, nil, base: change.old, here: change.new, there: nil, removed: path, reason)
+        change.path, nil, base: change.old, here: change.new, there: nil, removedThere: path,
+        reason)
       isTaken = isTaken && isOverridden
     }
     if isTaken { try transaction.remove(path) }
@@ -142,28 +157,17 @@ struct Merging {
   ///
   /// - Returns: False if there is no such node.
   private mutating func settleRemovedHere(_ change: Change) throws -> Bool {
-    guard try !here[change.path].exists, let top = try removedHere(above: change.path) else {
+    guard try !here[change.path].exists, let top = try removed(from: here, above: change.path) else {
       return false
     }
     settled = top
     let isTaken = try conflicts.add(
-      change.path, nil, base: change.old, here: nil, there: change.new, removed: top,
+      change.path, nil, base: change.old, here: nil, there: change.new, removedHere: top,
       top == change.path
         ? "it was removed here and changed there"
         : "\(top) was removed here, and it was changed there")
     if isTaken { try adopt(top) }
     return true
-  }
-
-  /// The highest node of the base at or above a path that is not here any more.
-  private func removedHere(above path: NodePath) throws -> NodePath? {
-    var removed: NodePath?
-    var place: NodePath? = path
-    while let node = place, !node.isRoot, try !here[node].exists {
-      if try base[node].exists { removed = node }
-      place = node.parent
-    }
-    return removed
   }
 
   /// Makes a node with all below it as it is on the other side.

@@ -117,11 +117,7 @@ extension Snapshot {
   /// - Complexity: one lookup and, if it was stored compressed, one decompression for each chunk;
   ///   memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
-    try translating {
-      for number in 0..<blob.chunkCount {
-        try body(Data(try directory.log.read { try $0.chunk(blob, number) }))
-      }
-    }
+    try pieces(of: blob).forEach { try body($0.data) }
   }
 
   /// A blob's content as a whole, for blobs that fit into memory.
