@@ -109,9 +109,20 @@ extension Snapshot {
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
     try translating {
       for number in 0..<blob.chunkCount {
-        try body(Data(try directory.log.read { try $0.chunk(blob, number) }))
+        try body(Data(try chunk(number, of: blob)))
       }
     }
+  }
+
+  /// A chunk of a blob that is stored, or that the open transaction stores.
+  private func chunk(_ number: UInt32, of blob: Blob) throws -> [UInt8] {
+    if let transaction {
+      try transaction.use()
+      if let staged = try transaction.draft.additions.chunks.chunk(number, of: blob) {
+        return staged
+      }
+    }
+    return try directory.log.read { try $0.chunk(blob, number) }
   }
 
   /// A blob's content as a whole, for blobs that fit into memory.
