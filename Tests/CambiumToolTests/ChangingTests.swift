@@ -84,6 +84,22 @@ struct ChangingTests {
         """)
   }
 
+  @Test("refuses to try what would be refused, for the same reason")
+  func triedRefusals() throws {
+    let printed = try Self.run(
+      """
+      cambium delete a.cambium q --dry-run 2>&1 | head -n 1
+      cambium delete a.cambium q 2>&1 | head -n 1
+      cambium delete a.cambium p --dry-run --if-seq 1 2>&1 | head -n 1
+      cambium log a.cambium -o json --fields sequence | tail -n 1
+      """)
+    let lines = printed.split(separator: "\n")
+    try #require(lines.count == 4)
+    #expect(lines[0] == lines[1] && lines[0].hasPrefix("cambium: error: "))
+    #expect(lines[2].contains("transaction 1 is not the newest"))
+    #expect(lines[3] == "{\"sequence\":3}")
+  }
+
   @Test("ends with 1 where no record passes, and writes nothing")
   func none() throws {
     let printed = try Self.run(

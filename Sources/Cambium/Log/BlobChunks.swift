@@ -51,6 +51,13 @@ struct BlobChunks {
   /// True if all of a blob waits here.
   func holds(_ blob: Blob) -> Bool { blobs.contains(blob) }
 
+  /// The content of a chunk of a blob that waits here; nil for any other blob.
+  func chunk(_ number: UInt32, of blob: Blob) throws -> [UInt8]? {
+    let key = blob.key(number)
+    guard holds(blob), let chunk = pending.first(where: { $0.key == key }) else { return nil }
+    return try chunk.value.lend { try BlobChunk.content($0, key: key) }
+  }
+
   /// Keeps a blob that is stored already.
   mutating func keep(_ blob: Blob) { kept.append(blob) }
 

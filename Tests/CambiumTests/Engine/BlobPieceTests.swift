@@ -3,6 +3,7 @@
 // in memory; chunks outside the range are removed first.
 
 import Foundation
+import LMDB
 import Simulation
 import Testing
 
@@ -64,7 +65,7 @@ import Testing
   func background() async throws {
     try await withDatabase { database in
       let content = content(4 * Int(Self.chunk))
-      let blob = try database.store(content)
+      let blob = try await database.store(content)
       let snapshot = try database.snapshot()
       var read = Data()
       for try await piece in snapshot.pieces(of: blob).inBackground {

@@ -197,27 +197,20 @@ private final class ApplyJob {
 
   // MARK: Saying what would be done
 
-  /// Thrown to give up a transaction that was only tried.
-  private struct Abandoned: Error {}
-
-  /// Tries all of it in one transaction, which is then given up.
+  /// Tries all of it in one transaction, which is then dropped.
   func preview(_ script: inout ScriptReader) throws {
-    do {
-      try database.write { tx in
-        let head = tx.sequence.previous
-        while let transaction = try script.next() {
-          let sequence = SequenceNumber(head.rawValue + UInt64(applied))
-          try attempt(transaction, script.line) {
-            if let expected = transaction.expected, expected != sequence {
-              throw DatabaseError.conflict(.root, expected: expected, found: sequence)
-            }
-            let changes = try tx.attempt { try transaction.performTelling(tx) }
-            try tell(transaction, changes, sequence.next)
+    try database.speculate { tx in
+      let head = tx.sequence.previous
+      while let transaction = try script.next() {
+        let sequence = SequenceNumber(head.rawValue + UInt64(applied))
+        try attempt(transaction, script.line) {
+          if let expected = transaction.expected, expected != sequence {
+            throw DatabaseError.conflict(.root, expected: expected, found: sequence)
           }
+          let changes = try tx.attempt { try transaction.performTelling(tx) }
+          try tell(transaction, changes, sequence.next)
         }
-        throw Abandoned()
       }
-    } catch is Abandoned {
     }
     bar.finish()
     if call.format == .short && !call.isQuiet {

@@ -18,15 +18,34 @@ enum Changing {
   ) throws {
     let sequence = try write(call, database, body)
     call.rules.note(changesOf: sequence, in: database)
+    try tell(sequence, call)
+  }
+
+  /// Prints the number of a transaction.
+  static func tell(_ sequence: SequenceNumber, _ call: Call) throws {
     if call.output.isQuiet { return }
     try call.output.report(["sequence": sequence]) { try call.output.line("tx \(sequence)") }
   }
 
   // MARK: Records that a condition finds
 
-  /// The database of a command that has `--dry-run`, with which it only reads.
-  static func database(_ call: Call) throws -> Database {
-    try call.has(.dryRun) ? OpenDatabase.forReading(call) : OpenDatabase.forWriting(call)
+  /// Makes the change of a command that has `--dry-run`, or with it only tries it: it is refused
+  /// for the same reasons, and nothing is stored.
+  ///
+  /// - Returns: The number of the transaction; nil if it was only tried.
+  static func make(
+    _ call: Call, _ database: Database,
+    _ body: (borrowing Database.Transaction) throws -> Void
+  ) throws -> SequenceNumber? {
+    if call.has(.dryRun) {
+      try expecting(call) { expected in
+        try database.speculate(metadata: metadata(call), expecting: expected, body)
+      }
+      return nil
+    }
+    let sequence = try write(call, database, body)
+    call.rules.note(changesOf: sequence, in: database)
+    return sequence
   }
 
   /// Makes a change to each record that a query finds, all in one transaction, or says with
@@ -34,7 +53,7 @@ enum Changing {
   ///
   /// - Parameters:
   ///   - call: The call.
-  ///   - database: As ``database(_:)`` opens it.
+  ///   - database: The database, open for writing.
   ///   - query: The query, as text.
   ///   - verb: The change in words, as in “deleted”.
   ///   - body: Changes the record at a path.
@@ -43,19 +62,14 @@ enum Changing {
     _ call: Call, _ database: Database, _ query: String, _ verb: String,
     _ body: (borrowing Database.Transaction, NodePath) throws -> Void
   ) throws {
-    if call.has(.dryRun) {
-      let found = try database.snapshot().query(query)
-      return try tell(call, try paths(found).count, "would be \(verb)", nil)
-    }
     var count = 0
-    let sequence = try write(call, database) { tx in
+    let sequence = try make(call, database) { tx in
       let paths = try paths(try tx.query(query))
       if paths.isEmpty { throw Failure.silent(.negative) }
       for path in paths { try body(tx, path) }
       count = paths.count
     }
-    call.rules.note(changesOf: sequence, in: database)
-    try tell(call, count, verb, sequence)
+    try tell(call, count, sequence == nil ? "would be \(verb)" : verb, sequence)
   }
 
   /// Runs a body that reads a query, and says where that is wrong.

@@ -27,17 +27,31 @@ enum DeleteCommand {
 
   static func run(_ call: Call) throws {
     let path = call.value(.path).path
-    let database = try Changing.database(call)
+    let database = try OpenDatabase.forWriting(call)
     if let query = try Changing.clauses(.path, condition, call), try !isNode(path, database, call) {
       return try Changing.answering {
         try Changing.records(call, database, query, "deleted") { tx, path in try tx.remove(path) }
       }
     }
-    if call.has(.dryRun) { return try preview(path, try database.snapshot(), call) }
-    try Changing.run(call, database) { tx in
+    var count: UInt64 = 0
+    let sequence = try Changing.make(call, database) { tx in
+      if call.has(.dryRun) { count = try nodes(tx[path]) }
       if try tx.remove(path) { return }
       throw try MissingNode.failure(path, below: tx[.root], call.database)
     }
+    if let sequence { return try Changing.tell(sequence, call) }
+    try call.output.report(["path": path.description, "nodes": count]) {
+      let rest = count > 1 ? ", \(Quantity.count(count)) nodes" : ""
+      try call.output.line("\(Terminal.escaped(path.description)) would be removed\(rest)")
+    }
+  }
+
+  /// The number of nodes that a node is, with all below it.
+  private static func nodes(_ node: Node) throws -> UInt64 {
+    var count: UInt64 = 0
+    var nodes = try node.descendants()
+    while try nodes.next() != nil { count += 1 }
+    return count
   }
 
   /// True if the path alone is what is to be removed: its key has spaces.
@@ -46,19 +60,5 @@ enum DeleteCommand {
   ) throws -> Bool {
     guard call.all(condition).isEmpty else { return false }
     return try database.snapshot()[path].exists
-  }
-
-  private static func preview(_ path: NodePath, _ snapshot: Snapshot, _ call: Call) throws {
-    let node = snapshot[path]
-    if try !node.exists, try node.value == nil {
-      throw try MissingNode.failure(path, below: snapshot.root, call.database)
-    }
-    var count: UInt64 = 0
-    var nodes = try node.descendants()
-    while try nodes.next() != nil { count += 1 }
-    try call.output.report(["path": path.description, "nodes": count]) {
-      let rest = count > 1 ? ", \(Quantity.count(count)) nodes" : ""
-      try call.output.line("\(Terminal.escaped(path.description)) would be removed\(rest)")
-    }
   }
 }

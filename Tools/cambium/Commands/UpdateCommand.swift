@@ -36,7 +36,7 @@ enum UpdateCommand {
     try Changing.answering {
       let update = try UpdateDescription(parsing: text)
       let values = update.changes.map { ($0.name, $0.value == .null ? nil : $0.value) }
-      let database = try Changing.database(call)
+      let database = try OpenDatabase.forWriting(call)
       try Changing.records(call, database, update.query.description, "updated") { tx, path in
         try tx.update(path, values)
       }

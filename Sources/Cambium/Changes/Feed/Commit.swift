@@ -44,10 +44,7 @@ public struct Commit: Sendable {
   }
 
   /// The changes within a path.
-  func changes(within path: NodePath) -> Changes {
-    let touched = touched.compactMap { $0.clipped(to: path, of: path.parent) }
-    return Changes(directory: directory, sequence: sequence, touched: touched)
-  }
+  func changes(within path: NodePath) -> Changes { changes.clipped(to: path) }
 
   /// Only what lies within `under` counts as touched.
   init(
@@ -85,6 +82,15 @@ public struct Changes: Walk {
   let directory: OpenDirectory
   let sequence: SequenceNumber
   let touched: [Touched]
+  /// The transaction, if it is still open.
+  var running: RunningTransaction?
+
+  /// The changes within a path.
+  func clipped(to path: NodePath) -> Changes {
+    Changes(
+      directory: directory, sequence: sequence,
+      touched: touched.compactMap { $0.clipped(to: path, of: path.parent) }, running: running)
+  }
 
   /// Starts a walk.
   ///
@@ -97,7 +103,7 @@ public struct Changes: Walk {
 
   /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<Change> {
-    WalkBatches(directory, of: makeCursor)
+    WalkBatches(running == nil ? directory : nil, of: makeCursor)
   }
 }
 
@@ -110,8 +116,13 @@ public struct ChangeCursor: ~Copyable, WalkCursor {
 
   init(_ changes: Changes) {
     touched = changes.touched
-    differences = Differences(
-      changes.directory, from: changes.sequence.previous, to: changes.sequence)
+    if let running = changes.running {
+      differences = Differences(
+        from: Snapshot(running, asOf: running.sequence.previous), to: Snapshot(running))
+    } else {
+      differences = Differences(
+        changes.directory, from: changes.sequence.previous, to: changes.sequence)
+    }
   }
 
   /// The next change, or nil after the last.
@@ -258,13 +269,12 @@ private struct SubtreeChanges: ~Copyable {
 }
 
 extension RunningTransaction {
-  /// The changes that the transaction has made so far, in path order.
-  func changes() throws -> [Change] {
+  /// The changes that the transaction has made so far, and its events.
+  func record() throws -> (changes: Changes, events: [Event]) {
     try use()
-    var touched = try Touched.collect(operations.bytes, under: .root).touched.makeIterator()
-    var differences = Differences(from: try directory.snapshot(at: .now), to: Snapshot(self))
-    var changes: [Change] = []
-    while let change = try differences.next({ touched.next() }) { changes.append(change) }
-    return changes
+    let (touched, events) = try Touched.collect(operations.bytes, under: .root)
+    let changes = Changes(
+      directory: directory, sequence: sequence, touched: touched, running: self)
+    return (changes, events)
   }
 }

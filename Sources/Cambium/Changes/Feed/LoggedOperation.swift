@@ -56,7 +56,7 @@ extension Commit {
 }
 
 extension LoggedOperation {
-  fileprivate init(_ operation: Operation, _ names: Catalog) throws {
+  init(_ operation: Operation, _ names: Catalog) throws {
     switch operation {
     case .set(let path, let content):
       self = .set(path, try content.bytes.lend { try Value($0, content.kind, names) })

@@ -127,18 +127,14 @@ extension Database {
     _ other: Database, under: NodePath = .root, onConflict: ConflictResolution = .refuse
   ) throws -> MergePreview? {
     guard let plan = try mergePlan(other, under) else { return nil }
-    var preview: MergePreview?
-    do {
-      try write { tx in
-        tx.running.draft.assumesBlobs = true
-        let conflicts = try Database.conflicts(merging: plan, into: tx.running, onConflict)
-        preview = MergePreview(
-          commonPast: plan.past.last, upTo: plan.there.sequence,
-          changes: try tx.running.changes(), conflicts: conflicts.listed)
-        throw Previewed()
-      }
-    } catch is Previewed {}
-    return preview
+    return try speculate { tx in
+      tx.running.draft.assumesBlobs = true
+      return try Database.conflicts(merging: plan, into: tx.running, onConflict)
+    } reading: { after in
+      MergePreview(
+        commonPast: plan.past.last, upTo: plan.there.sequence, changes: try after.changes.fetch(),
+        conflicts: after.result.listed)
+    }
   }
 
   // MARK: Running

@@ -215,21 +215,15 @@ extension Database {
   package func preview(
     _ request: UndoRequest, _ resolution: ConflictResolution
   ) throws -> UndoPreview? {
-    var preview: UndoPreview?
-    do {
-      try write { tx in
-        if let undone = try Undoing(tx.running).run(request, resolution, isPreview: true) {
-          preview = UndoPreview(undone: undone, changes: try tx.running.changes())
-        }
-        throw Previewed()
+    try speculate { tx in
+      try Undoing(tx.running).run(request, resolution, isPreview: true)
+    } reading: { speculation in
+      try speculation.result.map {
+        UndoPreview(undone: $0, changes: try speculation.changes.fetch())
       }
-    } catch is Previewed {}
-    return preview
+    }
   }
 }
-
-/// Ends a transaction that was only to be looked at.
-struct Previewed: Error {}
 
 extension Undone {
   fileprivate static func checked(_ undone: Undone?) throws -> Undone {

@@ -20,6 +20,16 @@ struct Checkpoint {
     return Checkpoint(directory: directory, mark: mark)
   }
 
+  /// The newest checkpoint, if this fold has made it and nothing after it was dropped.
+  static func usable(
+    _ directory: OpenDirectory, after baseline: SequenceNumber
+  ) throws -> Checkpoint? {
+    guard let checkpoint = try newest(directory), checkpoint.mark.fold == StateMark.foldNumber,
+      checkpoint.mark.sequence >= baseline
+    else { return nil }
+    return checkpoint
+  }
+
   static func directory(_ sequence: SequenceNumber) -> String { "checkpoint-\(sequence)" }
 
   var path: String { "\(directory.path)/\(Checkpoint.directory(mark.sequence))" }

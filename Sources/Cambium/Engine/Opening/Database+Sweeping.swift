@@ -26,7 +26,7 @@ extension Database {
   /// True for the name of a temporary directory, which is locked while a process is working in it.
   static func isTemporary(_ name: String) -> Bool {
     name.hasSuffix(".tmp")
-      && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-", "erase-"]
+      && ["verify-", "checkpoint-", "part-", "past-", "baseline-", "vacuum-", "erase-"]
         .contains { name.hasPrefix($0) }
   }
 

@@ -81,10 +81,8 @@ extension OpenDirectory {
     _ progress: ProgressHandler?
   ) throws -> DatabaseError? {
     let baseline = try log.readNewest { try Baseline.current(self, $0) }
-    if isRecovery, let checkpoint = try Checkpoint.newest(self),
-      checkpoint.mark.fold == StateMark.foldNumber,
-      checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
-    {
+    let start = baseline?.mark.sequence ?? .zero
+    if isRecovery, let checkpoint = try Checkpoint.usable(self, after: start) {
       do {
         return try fill(
           directory, generation, upTo: head, isRecovery, progress, copy: checkpoint.copy)

@@ -100,20 +100,11 @@ final class OpenDirectory: Sendable {
     for _ in 0..<8 {
       do {
         return try snapshot(of: try currentState(), at: moment)
-      } catch let error where OpenDirectory.isGone(error) && !feed.isClosed {
+      } catch let error where error.isOfGoneState && !feed.isClosed {
         // A rebuild has replaced the generation that was just looked up.
       }
     }
     return try snapshot(of: try currentState(), at: moment)
-  }
-
-  /// True if an error means that a state was closed or removed.
-  private static func isGone(_ error: any Error) -> Bool {
-    switch error {
-    case let error as StorageError: error.kind == .closed || error.kind == .missing
-    case let damage as FileDamage: damage.storageError.kind == .missing
-    default: false
-    }
   }
 
   /// A snapshot of one state: the one in use, or one that is folded for comparison.
@@ -121,10 +112,10 @@ final class OpenDirectory: Sendable {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
-    var catalog = stateInUse.catalog
+    var catalog = stateInUse.catalog(of: state)
     if !catalog.isUpToDate(head) {
       try reader.complete(&catalog, to: head)
-      stateInUse.remember(catalog)
+      stateInUse.remember(catalog, of: state)
     }
     let sequence = try resolve(moment, applied: head.applied)
     let access = transaction.access
@@ -158,8 +149,11 @@ final class OpenDirectory: Sendable {
   // MARK: Writing
 
   /// The state in use, after its mark records durably that it is written to from now on. If writing
-  /// it has failed, a new generation replaces it; the writer's turn and lock must be held.
-  func prepareState() throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
+  /// it has failed, a new generation replaces it; the writer's turn and lock must be held. A
+  /// transaction that never commits needs no mark: LMDB writes at most to pages that are free.
+  func prepareState(
+    commits: Bool = true
+  ) throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
     let (head, mark, horizon) = try log.readNewest {
       (try $0.head(), try $0.stateMark(), try $0.horizon())
     }
@@ -171,6 +165,7 @@ final class OpenDirectory: Sendable {
       mark = try replaceGeneration(mark, head, because: failure)
       state = try self.state(of: mark)
     }
+    if !commits { return (state, head, horizon) }
     // One that is not clean names a trusted mount, which the processes that have it open keep
     // mounted.
     if mark.isClean {
@@ -207,5 +202,16 @@ extension Database.Options {
     options.isAnonymous = isTemporary && isInUse
     options.readingError = { DatabaseError($0) }
     return options
+  }
+}
+
+extension Error {
+  /// True if it means that a state was closed or removed.
+  fileprivate var isOfGoneState: Bool {
+    switch self {
+    case let error as StorageError: error.kind == .closed || error.kind == .missing
+    case let damage as FileDamage: damage.storageError.kind == .missing
+    default: false
+    }
   }
 }

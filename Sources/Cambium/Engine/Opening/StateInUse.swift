@@ -14,6 +14,9 @@ final class StateInUse: Sendable {
     /// True if no state may be opened any more. Closing sets it last, since it may have to store
     /// something in a generation that another process has made.
     var isClosed = false
+
+    /// True for the state that is read.
+    func isUsing(_ other: State) -> Bool { (part?.state ?? state) === other }
   }
 
   private let current = Mutex(Current())
@@ -89,10 +92,15 @@ final class StateInUse: Sendable {
   /// The newest catalog that this process has seen.
   var catalog: Catalog { current.withLock { $0.catalog } }
 
-  /// Keeps a newer catalog.
-  func remember(_ catalog: Catalog) {
+  /// The newest catalog of a state; an empty one for a state that is not the one in use.
+  func catalog(of state: State) -> Catalog {
+    current.withLock { $0.isUsing(state) ? $0.catalog : Catalog() }
+  }
+
+  /// Keeps a newer catalog of a state, if that is the one in use.
+  func remember(_ catalog: Catalog, of state: State) {
     current.withLock { current in
-      guard catalog.isNewer(than: current.catalog) else { return }
+      guard current.isUsing(state), catalog.isNewer(than: current.catalog) else { return }
       current.catalog = catalog
       current.catalog.collections.unfinished = [:]
     }

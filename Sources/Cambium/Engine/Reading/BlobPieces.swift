@@ -23,7 +23,7 @@ public struct BlobPiece: Hashable, Sendable {
 /// Whoever takes no further piece has paused; a walk from ``BlobPiece/end`` goes on later, also
 /// after a restart; and cancelling the task ends it.
 public struct BlobPieces: Walk {
-  let directory: OpenDirectory
+  let snapshot: Snapshot
   let blob: Blob
   let range: Range<UInt64>
 
@@ -39,7 +39,7 @@ public struct BlobPieces: Walk {
 
   /// Starts a walk that continues batch by batch, of one piece each.
   public func makeBatches() throws -> WalkBatches<BlobPiece> {
-    WalkBatches(directory) { check in
+    WalkBatches(snapshot.isLive ? nil : snapshot.directory) { check in
       var cursor = makeCursor()
       return { pieces in
         try check()
@@ -70,10 +70,8 @@ public struct BlobPieceCursor: ~Copyable, WalkCursor {
     let chunkBytes = UInt64(BlobChunks.chunkBytes)
     let (number, start) = offset.quotientAndRemainder(dividingBy: chunkBytes)
     let count = min(chunkBytes - start, end - offset)
-    let (blob, directory) = (pieces.blob, pieces.directory)
-    let chunk = try translating {
-      try directory.log.read { try $0.chunk(blob, UInt32(clamping: number)) }
-    }
+    let (blob, snapshot) = (pieces.blob, pieces.snapshot)
+    let chunk = try translating { try snapshot.chunk(UInt32(clamping: number), of: blob) }
     guard UInt64(chunk.count) >= start + count else {
       throw DatabaseError.corrupt(reason: "chunk \(number) of \(blob.name) is cut short")
     }
@@ -90,6 +88,6 @@ extension Snapshot {
   ///   - range: The bytes to read; what lies behind the end of the content is left out.
   /// - Returns: The pieces, not read yet; any thread may walk them.
   public func pieces(of blob: Blob, in range: Range<UInt64> = 0..<UInt64.max) -> BlobPieces {
-    BlobPieces(directory: directory, blob: blob, range: range)
+    BlobPieces(snapshot: self, blob: blob, range: range)
   }
 }

@@ -171,7 +171,7 @@ struct ChildSteps: ~Copyable {
     guard let node else { return nil }
     let last = place
     var walk = try ChildWalk(
-      reader, node: node, moment: nil, from: last.key, isReversed: isReversed)
+      reader, node: node, moment: snapshot.moment, from: last.key, isReversed: isReversed)
     while true {
       var found: Key?
       let result = try walk.next { key, header, version -> R? in

@@ -21,7 +21,7 @@ import LMDB
 extension OpenDirectory {
   /// Notifies all observers of a group that the state has just committed and made visible.
   func publish(_ group: WriteGroup) {
-    stateInUse.remember(group.stateWriter.catalog)
+    stateInUse.remember(group.stateWriter.catalog, of: group.state)
     publish(group.head.sequence)
   }
 

@@ -57,14 +57,15 @@ public final class Snapshot: Sendable {
     self.moment = moment
   }
 
-  /// The snapshot through which an open transaction reads.
-  init(_ transaction: RunningTransaction) {
+  /// The snapshot through which an open transaction reads: with its changes so far, or as of an
+  /// earlier moment.
+  init(_ transaction: RunningTransaction, asOf past: SequenceNumber? = nil) {
     source = .transaction(transaction)
     tables = transaction.group.state.tables
     catalog = Catalog()
     directory = transaction.directory
-    sequence = transaction.sequence
-    moment = nil
+    sequence = past ?? transaction.sequence
+    moment = past?.rawValue
   }
 
   /// The node at a path, existing or not. Nothing is read until the node is used.

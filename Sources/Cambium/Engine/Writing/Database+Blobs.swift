@@ -120,6 +120,17 @@ extension Snapshot {
     try pieces(of: blob).forEach { try body($0.data) }
   }
 
+  /// A chunk of a blob that is stored, or that the open transaction stores.
+  func chunk(_ number: UInt32, of blob: Blob) throws -> [UInt8] {
+    if let transaction {
+      try transaction.use()
+      if let staged = try transaction.draft.additions.chunks.chunk(number, of: blob) {
+        return staged
+      }
+    }
+    return try directory.log.read { try $0.chunk(blob, number) }
+  }
+
   /// A blob's content as a whole, for blobs that fit into memory.
   ///
   /// - Throws: As ``read(_:_:)``.

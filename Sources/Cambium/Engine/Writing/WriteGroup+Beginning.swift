@@ -27,18 +27,26 @@ extension WriteGroup {
     return group
   }
 
+  /// Begins a group that is always aborted. It leaves no trace in the files, unless the state must
+  /// fold in records first.
+  static func beginSpeculation(in directory: OpenDirectory) throws -> WriteGroup {
+    try directory.log.damage.checkNone()
+    let group = try open(in: directory, catchingUpTo: nil, commits: false)
+    if !group.stateWriter.hasCaughtUp { return group }
+    group.stateWriter.abort()
+    return try begin(in: directory)
+  }
+
   private static func open(
-    in directory: OpenDirectory, catchingUpTo last: SequenceNumber?
+    in directory: OpenDirectory, catchingUpTo last: SequenceNumber?, commits: Bool = true
   ) throws -> WriteGroup {
-    let (state, head, horizon) = try directory.prepareState()
-    let room = directory.options.stepSizes.groupRoom
-    if try !state.environment.hasRoom(for: room) {
-      try state.environment.growMap(headroom: 2 * room)
-    }
+    let (state, head, horizon) = try directory.prepareState(commits: commits)
+    try state.makeRoom(for: directory.options.stepSizes.groupRoom)
     // Another process may have logged more than a group's room.
     return try growing(state) {
       let group = try WriteGroup(
-        directory, state, head: head, horizon: horizon, catalog: directory.stateInUse.catalog)
+        directory, state, head: head, horizon: horizon,
+        catalog: directory.stateInUse.catalog(of: state))
       do {
         try directory.catchUp(&group.stateWriter, to: last ?? head.sequence)
         return group

@@ -71,7 +71,7 @@ extension WriteGroup {
   private func heal() throws {
     let state = try directory.prepareState().state
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
-    stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
+    stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog(of: state))
     do {
       try directory.catchUp(&stateWriter, to: head.sequence)
       try stateWriter.commit()

@@ -146,7 +146,7 @@ final class WriteGroup: @unchecked Sendable {
     let isDeferred = stateWriter.folds.fillsLater
     try WriteGroup.growing(state) {
       stateWriter.abort()
-      stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
+      stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog(of: state))
       configure(defersBuilds: isDeferred)
       do {
         try directory.catchUp(&stateWriter, to: committed)

@@ -32,10 +32,7 @@ extension Verifier {
     upTo applied: SequenceNumber, stepBytes: Int,
     _ body: (inout Verifier, State) throws -> Void
   ) throws {
-    let parent = directory.isReadOnly ? Verifier.temporaryDirectory : directory.path
-    try Database.withTemporaryDirectory(
-      "\(parent)/verify", "-", directory.isReadOnly ? .ownerOnly : .asParent
-    ) { place in
+    try Database.withScratch(of: directory, "verify") { place in
       let scratch = try directory.scratchState(in: place)
       var replay = try Replay(into: scratch, stepBytes: stepBytes)
       try replay.run(directory.log, upTo: applied, progress)

@@ -62,6 +62,25 @@ extension Change {
   }
 }
 
+extension Speculation {
+  /// The changes that the transaction would make to the models of a type, in the order of their
+  /// keys; see ``Commit/changes(of:)``.
+  ///
+  /// - Parameter type: The type of the models.
+  /// - Returns: The changes, with the model before and after.
+  /// - Throws: As `find(_:)`.
+  /// - Complexity: O(log n) for each change.
+  public func changes<M: Model>(of type: M.Type) throws -> [ModelChange<M>] {
+    let states = ModelStates<M>(running)
+    var found: [ModelChange<M>] = []
+    try changes(within: M.schema.core.path).forEach { change in
+      guard let id = change.id(of: type), let change = try states.change(of: id) else { return }
+      found.append(change)
+    }
+    return found
+  }
+}
+
 /// The moments before and after a transaction.
 struct ModelStates<M: Model> {
   private let old: Snapshot
@@ -70,6 +89,11 @@ struct ModelStates<M: Model> {
   init(_ directory: OpenDirectory, _ sequence: SequenceNumber) throws {
     old = try translating { try directory.snapshot(at: .sequence(sequence.previous)) }
     new = try translating { try directory.snapshot(at: .sequence(sequence)) }
+  }
+
+  init(_ running: RunningTransaction) {
+    old = Snapshot(running, asOf: running.sequence.previous)
+    new = Snapshot(running)
   }
 
   /// The change of a model; nil where it was neither there before nor after.

@@ -26,6 +26,11 @@ final class State: Sendable {
     return try body(StateReader(access: transaction.access, tables: tables))
   }
 
+  /// Ensures that the map has room for a group of writes.
+  func makeRoom(for bytes: Int) throws {
+    if try !environment.hasRoom(for: bytes) { try environment.growMap(headroom: 2 * bytes) }
+  }
+
   /// Enlarges the map so that everything in it can be changed, for steps that do not make room for
   /// themselves.
   func makeRoomForChanges() throws {

@@ -15,6 +15,17 @@ extension Database {
     return try body(claim.path)
   }
 
+  /// Lends a new directory inside a database's; where that is open for reading only, one in
+  /// `TMPDIR` that only its owner can read.
+  static func withScratch<R>(
+    of directory: OpenDirectory, _ name: String, _ body: (_ path: String) throws -> R
+  ) throws -> R {
+    let isReadOnly = directory.isReadOnly
+    return try withTemporaryDirectory(
+      "\(isReadOnly ? Files.temporaryDirectory : directory.path)/\(name)", "-",
+      isReadOnly ? .ownerOnly : .asParent, body)
+  }
+
   static func checkIsNew(_ path: String) throws {
     if Files.exists(path) {
       throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
