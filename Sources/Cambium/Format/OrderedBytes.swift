@@ -17,6 +17,7 @@
 // Numbers are big-endian, signed ones with the sign bit inverted. In a descending term every byte
 // is inverted.
 
+import FoundationEssentials
 import LMDB
 
 /// Writes values so that comparing bytes compares values.
@@ -205,6 +206,9 @@ extension OrderedBytes {
     _ value: Value?, as type: PropertyType = .any, _ collation: Collation = .binary,
     isDescending: Bool = false, to bytes: inout ByteBuffer
   ) throws {
+    var value = value
+    // Any moment can be compared with.
+    if case .date(let date)? = value { value = .date(Date(microseconds: date.microseconds)) }
     let stored = try value?.stored() ?? []
     try stored.lend {
       try append(stored: $0, as: type, collation, isDescending: isDescending, to: &bytes)

@@ -39,7 +39,8 @@ enum ValueTag {
 extension Value {
   /// Adds the stored form.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and a date out of
+  ///   range.
   func append<Sink: ByteSink & ~Copyable>(to bytes: inout Sink, depth: Int = 0) throws {
     switch self {
     case .null: bytes.append(ValueTag.null)
@@ -55,8 +56,9 @@ extension Value {
       bytes.append(ValueTag.data)
       bytes.append(array: [UInt8](value))
     case .date(let value):
+      let microseconds = try value.storedMicroseconds()
       bytes.append(ValueTag.date)
-      bytes.append(littleEndian: value.microseconds)
+      bytes.append(littleEndian: microseconds)
     case .uuid(let value):
       bytes.append(ValueTag.uuid)
       bytes.append(uuid: value)

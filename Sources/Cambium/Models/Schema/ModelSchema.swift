@@ -105,9 +105,7 @@ public final class ModelSchema<M: Model>: Sendable {
       definition.version = version
       definition.keys = keyType
       definition.properties = properties.map(\.definition)
-      definition.rulesInCode = rules.map { rule in
-        [rule.property?(), rule.message].compactMap(\.self).joined(separator: " ")
-      }
+      definition.rulesInCode = rules.map(\.words)
       for (index, core) in cases.enumerated() {
         definition.take(core().ownDeclaration.definition, isFirst: index == 0)
       }
@@ -180,6 +178,8 @@ extension PropertyInfo {
       }
     }
     definition.domain = rules.domain
+    definition.elementDomain = rules.elementDomain
+    definition.keyDomain = rules.keyDomain
     definition.deleteRule = rules.deleteRule
     definition.mustExist = rules.mustExist ?? (rules.deleteRule != nil)
     definition.label = label

@@ -117,8 +117,18 @@ extension Database.Transaction {
     try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
-      try running.issue(.change(path, name, try change(path)))
+      let part = try naming(path) {
+        do { return try change(path) } catch { throw naming(M.self, offset, error) }
+      }
+      try running.issue(.change(path, name, part))
     }
+  }
+
+  private func naming<M: Model>(
+    _ type: M.Type, _ offset: Int, _ error: any Error
+  ) -> any Error {
+    let core = M.schema.core
+    return core.layout.index(at: offset).map { core.properties[$0].naming(error) } ?? error
   }
 
   /// The offset of a property in the model.

@@ -19,6 +19,12 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var omitsAbsence = true
   /// The permitted values; nil for all of the type.
   public var domain: Domain?
+  /// The permitted elements of an array, or values of a map, by the same rules; nil for all of their
+  /// type. Null is always permitted.
+  public var elementDomain: Domain?
+  /// The permitted keys of a map, as texts; nil for all. Others are refused: the domain's treatment
+  /// is ``Domain/Treatment/reject``.
+  public var keyDomain: Domain?
   /// The rule for the record when the one that it refers to is deleted.
   public var deleteRule: DeleteRule?
   /// True if the record that it refers to must exist when the reference is written.
@@ -75,7 +81,7 @@ public struct Domain: Hashable, Sendable {
     case reject
     /// It is replaced by the nearest value of the range, or by the first of a list.
     case clamp
-    /// It is replaced by null.
+    /// It is replaced by null; an element is removed.
     case clear
   }
 
