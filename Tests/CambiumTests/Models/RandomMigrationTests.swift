@@ -25,8 +25,7 @@ struct RandomMigrationTests {
 }
 
 /// A model of which the schema is whatever the test makes it.
-private struct Morph: Cambium.Model {
-  typealias Key = Int
+private struct Morph: SlottedModel {
   var id = ID()
   var int0: Int?
   var int1: Int?
@@ -44,98 +43,6 @@ private struct Morph: Cambium.Model {
   static let texts: [WritableKeyPath<Morph, String?> & Sendable] = [
     \.text0, \.text1, \.text2, \.text3,
   ]
-
-  subscript(slot: Int) -> Value {
-    get {
-      slot < 3
-        ? self[keyPath: Morph.ints[slot]].storedValue
-        : self[keyPath: Morph.texts[slot - 3]].storedValue
-    }
-    set {
-      switch newValue {
-      case .integer(let number): self[keyPath: Morph.ints[slot]] = Int(number)
-      case .string(let text): self[keyPath: Morph.texts[slot - 3]] = text
-      default:
-        if slot < 3 {
-          self[keyPath: Morph.ints[slot]] = nil
-        } else {
-          self[keyPath: Morph.texts[slot - 3]] = nil
-        }
-      }
-    }
-  }
-}
-
-/// A property of a form: where it lies in the model, what it is called, what it was.
-private struct Slot {
-  enum Was {
-    case same
-    case renamed(String)
-    case converted(String)
-    case joined(String, String)
-    /// Made by a step of what records have under this name.
-    case stepped(String)
-    case split(String)
-    case merged(String, String)
-  }
-
-  var index: Int
-  var name: String
-  var was = Was.same
-
-  var isInt: Bool { index < 3 }
-  var isLazy: Bool {
-    switch was {
-    case .renamed, .converted, .joined: true
-    default: false
-    }
-  }
-  var isStep: Bool {
-    switch was {
-    case .stepped, .split, .merged: true
-    default: false
-    }
-  }
-  /// The name that goes with the change.
-  var former: String? {
-    switch was {
-    case .renamed(let name), .converted(let name): name == self.name ? nil : name
-    default: nil
-    }
-  }
-}
-
-/// A value converted to the other kind: text to a number, or a number to text.
-private func converted(_ value: Value?) -> Value {
-  switch value {
-  case .string(let text)?: .integer(Int64(text) ?? Int64(text.utf8.count))
-  case .integer(let number)?: .string("\(number)")
-  default: .null
-  }
-}
-
-private func text(_ value: Value?) -> String {
-  if case .string(let text)? = value { text } else { "-" }
-}
-
-/// The value that a record holds for a property, by the form's own rules: the oracle.
-private func read(_ raw: [String: Value], _ slot: Slot) -> Value {
-  if let own = raw[slot.name] {
-    switch own {
-    case .integer where slot.isInt, .string where !slot.isInt, .null: return own
-    default: return converted(own)
-    }
-  }
-  return switch slot.was {
-  case .same: .null
-  case .renamed(let name): raw[name] ?? .null
-  case .converted(let name), .stepped(let name): converted(raw[name])
-  case .joined(let one, let other), .merged(let one, let other):
-    .string(text(raw[one]) + "|" + text(raw[other]))
-  case .split(let name):
-    slot.isInt
-      ? .integer(Int64(text(raw[name]).utf8.count)) : .string(String(text(raw[name]).prefix(1)))
-  }
 }
 
 private final class SchemaHistory {
@@ -254,43 +161,12 @@ private final class SchemaHistory {
   }
 
   private var items: [SchemaItem<Morph>] {
-    [Property("id", \Morph.id).item] + slots.map(SchemaHistory.line)
-      + slots.filter(\.isStep).map { [version] slot in
-        let body: MigrationStep<Morph>.Body = { old, new, _ in
-          if SchemaHistory.failing.withLock({ $0 == new.id.key }) { throw Failing() }
-          let raw = Dictionary(uniqueKeysWithValues: old.values.members.map { ($0.name, $0.value) })
-          new[slot.index] = read(raw, slot)
+    [Property("id", \Morph.id).item]
+      + slots.flatMap { slot in
+        slot.items(of: Morph.self, step: version) { key in
+          SchemaHistory.failing.withLock { $0 == key }
         }
-        let name = "\(slot.name) made, \(version)"
-        return slot.isInt
-          ? Migration(name, changing: Morph.ints[slot.index], body: body).item
-          : Migration(name, changing: Morph.texts[slot.index - 3], body: body).item
       } + removed.map { Removed<Morph>($0).item }
-  }
-
-  private struct Failing: Error {}
-
-  private static func line(_ slot: Slot) -> SchemaItem<Morph> {
-    slot.isInt
-      ? line(slot, Property(slot.name, Morph.ints[slot.index])) { (old: String) in
-        Int(old) ?? old.utf8.count
-      }
-      : line(slot, Property(slot.name, Morph.texts[slot.index - 3])) { (old: Int) in "\(old)" }
-  }
-
-  private static func line<V: PropertyValue, Old: PropertyValue>(
-    _ slot: Slot, _ property: Property<Morph, V>, _ convert: @escaping @Sendable (Old) -> V
-  ) -> SchemaItem<Morph> {
-    switch slot.was {
-    case .renamed(let name): property.was(name).item
-    case .converted(let name): property.was(name, as: Old.self, convert).item
-    case .joined:
-      property.was { old in
-        let raw = Dictionary(uniqueKeysWithValues: old.values.members.map { ($0.name, $0.value) })
-        return try V(storedValue: read(raw, slot))
-      }.item
-    default: property.item
-    }
   }
 
   // MARK: Writing
@@ -311,10 +187,7 @@ private final class SchemaHistory {
   }
 
   private func store(_ value: Value, _ slot: Slot, _ key: Int) {
-    var isJoined = false
-    if case .joined = slot.was { isJoined = true }
-    records[key]?[slot.name] = value == .null && !isJoined ? nil : value
-    if let former = slot.former { records[key]?[former] = nil }
+    slot.store(value, in: &records[key, default: [:]])
   }
 
   private func write() throws {
@@ -328,7 +201,7 @@ private final class SchemaHistory {
     }
     let slot = slots[random.below(slots.count)]
     let new = value(slot)
-    let isSame = read(records[key] ?? [:], slot) == new
+    let isSame = slot.read(records[key] ?? [:]) == new
     try database.update(Morph.ID(key)) { $0[slot.index] = new }
     if !isSame { store(new, slot, key) }
   }
@@ -338,7 +211,7 @@ private final class SchemaHistory {
   private func migrate() throws {
     for key in records.keys {
       let raw = records[key] ?? [:]
-      let values = slots.map { read(raw, $0) }
+      let values = slots.map { $0.read(raw) }
       for (slot, value) in zip(slots, values) { store(value, slot, key) }
       for name in removed { records[key]?[name] = nil }
     }
@@ -348,7 +221,7 @@ private final class SchemaHistory {
       try snapshot["morphs"].children.fetch().map { ($0.key, try $0.value) }
     }
     for (key, value) in found {
-      guard case .integer(let key)? = key else { throw Failing() }
+      guard case .integer(let key)? = key else { throw Slot.Failing() }
       let expected = ValueMap((records[Int(key)] ?? [:]).map { (name: $0.key, value: $0.value) })
       try #require(value == .map(expected), "record \(key)")
     }
@@ -386,7 +259,7 @@ private final class SchemaHistory {
     try #require(models.map(\.id.key) == records.keys.sorted())
     for model in models {
       for slot in slots {
-        let expected = read(records[model.id.key] ?? [:], slot)
+        let expected = slot.read(records[model.id.key] ?? [:])
         try #require(model[slot.index] == expected, "\(model.id), \(slot)")
       }
     }

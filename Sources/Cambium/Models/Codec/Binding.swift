@@ -53,6 +53,8 @@ final class Binding: Sendable {
   let fills: [Fill]
   let former: [Former]
   let union: BoundUnion
+  /// The properties that refer to one case of a union.
+  let caseReferences: [CaseReference]
   /// The names of older records; nil where no property is computed of them.
   let catalog: Catalog?
   let readable: ReadableMoments
@@ -75,10 +77,13 @@ final class Binding: Sendable {
     try core.checkUse(plan?.definition)
     self.core = core
     readable = ReadableMoments(core, plan)
-    let isComputing = core.properties.contains { $0.older.computed != nil }
+    let isComputing =
+      core.properties.contains { $0.older.computed != nil }
+      || core.sharing.codec?.isConverting ?? false
     catalog = isComputing ? known.withoutSlots : nil
     names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
     union = try BoundUnion(core.sharing, known, asOf: moment)
+    caseReferences = CaseReference.all(of: core, names)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.defaults.elided(declared?[$0.name]) }
     fills = try core.properties.map { try Fill($0, declared?[$0.name]) }
@@ -114,14 +119,20 @@ final class Binding: Sendable {
 /// The cases of a union, bound to the same database; none for other models.
 struct BoundUnion: Sendable {
   let cases: [Binding]
-  /// The stored forms of the cases' names.
-  let names: [[UInt8]]
+  /// The stored forms of the cases' names, present and former; of one case those of its own.
+  let names: [(stored: [UInt8], index: Int)]
+  /// The index of the case whose records have no name.
+  let nameless: Int?
   /// The name of the property that says which case a record is.
   let discriminator: NameID
 
   init(_ sharing: SharedCollection, _ known: Catalog, asOf moment: UInt64?) throws {
     cases = try sharing.cases.map { try Binding($0(), known, asOf: moment) }
-    names = try cases.map { try Value.string($0.core.sharing.caseName ?? "").stored() }
+    let all = cases.isEmpty ? [sharing] : cases.map(\.core.sharing)
+    names = try all.enumerated().flatMap { index, sharing in
+      try sharing.caseNames.map { (try Value.string($0).stored(), index) }
+    }
+    nameless = all.firstIndex { $0.caseName != nil && $0.caseName == $0.namelessCase }
     discriminator = sharing.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
   }
 }
@@ -165,7 +176,13 @@ struct Fill: Sendable {
   private(set) var hasDefault = false
 
   init(_ info: PropertyInfo, _ declared: PropertyDefinition?) throws {
-    guard !info.defaults.isShared, let declared else { return }
+    guard let declared else { return }
+    if info.defaults.isShared {
+      // As of a moment when the collection had a single model, whose defaults were declared.
+      if declared.absence == info.defaults.absence { return }
+      ofAbsence = try declared.absence?.stored()
+      return
+    }
     hasDefault = declared.hasDefault
     let own = try info.defaults.initial?.stored()
     if own == nil, declared.absence == .null { return }

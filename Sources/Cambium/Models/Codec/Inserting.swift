@@ -107,6 +107,10 @@ extension Database.Transaction {
   func checkFree(_ core: SchemaCore, _ key: Key) throws {
     let path = core.path.appending(key)
     if try !running.hasNode(at: path) { return }
+    if let other = try readingSnapshot().otherCase(core, key) {
+      throw DatabaseError.exists(
+        path, reason: "\(other); write it as \(core.declaring.typeName) to make it another case")
+    }
     throw DatabaseError.exists(
       path, reason: "there is such a \(core.typeName) already; use upsert or update")
   }
@@ -115,9 +119,11 @@ extension Database.Transaction {
   @usableFromInline
   func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer) throws {
     let path = core.path.appending(key)
+    let binding = try running.binding(core)
     let bytes = try naming(path) {
-      try unsafe running.modelBuffers.encoder.encode(base, try running.binding(core))
+      try unsafe running.modelBuffers.encoder.encode(base, binding)
     }
+    try checkReferences(in: bytes, path, binding)
     try Limits.check(bytes.count, path)
     try running.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
   }

@@ -93,7 +93,10 @@ extension Binding {
   /// As ``takes(_:_:)``, of a stored record.
   func takes(_ record: RawSpan) throws -> Bool {
     guard let caseName = core.sharing.caseName else { return true }
-    guard let range = try RecordTable(record).find(record, union.discriminator) else { return true }
-    return try Value.string(caseName).stored().lend { $0.equals(record.extracting(range)) }
+    guard let range = try RecordTable(record).find(record, union.discriminator) else {
+      return core.sharing.namelessCase.map { $0 == caseName } ?? true
+    }
+    let stored = record.extracting(range)
+    return union.names.contains { $0.stored.lend { $0.equals(stored) } }
   }
 }

@@ -32,6 +32,8 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   private(set) var form: Form
   /// True if it is a single reference, which may be without a key.
   let isReference: Bool
+  /// The schema of the model that it refers to, evaluated late; nil where it refers to none.
+  let referred: (@Sendable () -> SchemaCore)?
   let typeID: ObjectIdentifier
   /// The reason why such a property cannot be stored; nil if it can.
   let problem: String?
@@ -52,6 +54,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   init<V: PropertyValue>(_ type: V.Type) {
     (form, isReference) = PropertyShape.form(of: type)
     typeID = ObjectIdentifier(type)
+    referred = (V.Base.self as? any ReferringProperty.Type).map { PropertyShape.referred(by: $0) }
     problem = PropertyShape.problem(of: type)
     propertyType = { V.propertyType }
     interchange = { .of(V.self) }
@@ -68,13 +71,15 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   }
 
   /// The name of a case, which is stored in the record, and is nowhere in the model.
-  init(caseName name: String) {
-    (form, isReference) = (.custom, false)
+  init(caseName name: String, formerly former: [String]) {
+    (form, isReference, referred) = (.custom, false, nil)
     typeID = ObjectIdentifier(SchemaCore.self)
     problem = nil
     propertyType = { .string }
     interchange = { .of(String.self) }
-    unsafe read = { _, stored, depth in try PropertyShape.check(stored, depth, name) }
+    unsafe read = { _, stored, depth in
+      try PropertyShape.check(stored, depth, name, formerly: former)
+    }
     unsafe write = { _, writer in writer.write(text: name) }
     unsafe isAbsent = { _ in false }
     unsafe value = { _ in .string(name) }
@@ -82,11 +87,17 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     unsafe isEqual = { _, _ in true }
   }
 
-  private static func check(_ stored: RawSpan, _ depth: Int, _ name: String) throws {
+  private static func check(
+    _ stored: RawSpan, _ depth: Int, _ name: String, formerly former: [String]
+  ) throws {
     let found = try String.readStored(stored, depth: depth)
-    if ByteOrder.areEqual(found, name) { return }
+    if ([name] + former).contains(where: { ByteOrder.areEqual(found, $0) }) { return }
     throw ValueMismatch(reason: "it is the case '\(found)', not '\(name)'")
   }
+
+  private static func referred<R: ReferringProperty>(
+    by type: R.Type
+  ) -> @Sendable () -> SchemaCore { { R.Referred.schema.core } }
 
   /// Swift's equality is looser than that of stored bytes: −0.0 equals 0.0, and texts are equal in
   /// any normal form.

@@ -6,13 +6,24 @@
   let encode: @Sendable (UnsafeRawPointer, inout ModelEncoder, Binding) throws -> [UInt8]
   /// As ``SchemaCore/differences(_:_:)``, of two values of the union's type.
   let differences: @Sendable ((any Model)?, (any Model)?) -> [PropertyInfo]
+  /// The place of a value's case among all.
+  let caseIndex: @Sendable (any Model) -> Int?
+  /// True if records of the past are converted from cases that are gone.
+  let isConverting: Bool
 
-  init<M: ModelUnion>(_ type: M.Type) {
+  init<M: ModelUnion>(_ type: M.Type, _ removals: [CaseRemoval<M>]) {
+    isConverting = !removals.isEmpty
+    caseIndex = { model in
+      (model as? M).flatMap { model in M.cases.all.firstIndex { $0.key(model) != nil } }
+    }
     differences = { old, new in
       M.cases.all.flatMap { $0.codec.differences(old as? M, new as? M) }
     }
     unsafe decode = { record, key, base, binding in
-      let index = try binding.caseIndex(record, key)
+      guard let index = try binding.caseIndex(record) else {
+        let model = try binding.formerCase(removals, record, key)
+        return unsafe base.put(model)
+      }
       let model = try M.cases.all[index].codec.decode(record, key, binding.union.cases[index])
       unsafe base.put(model)
     }
@@ -49,21 +60,37 @@ struct CaseCodec<Union: ModelUnion>: Sendable {
 }
 
 extension Binding {
-  /// The index of a record's case.
-  fileprivate func caseIndex(_ record: RawSpan, _ key: RawSpan) throws -> Int {
-    var found = "none"
-    if union.discriminator != Binding.unknown,
-      let range = try RecordTable(record).find(record, union.discriminator)
-    {
-      let stored = record.extracting(range)
-      if let index = union.names.firstIndex(where: { $0.lend { $0.equals(stored) } }) {
-        return index
-      }
-      found = try Value(stored).text
-    }
+  /// The index of a record's case; nil for one that the union does not have.
+  func caseIndex(_ record: RawSpan) throws -> Int? {
+    guard let place = try placeOfCase(record) else { return union.nameless }
+    let stored = record.extracting(place)
+    return union.names.first { $0.stored.lend { $0.equals(stored) } }?.index
+  }
+
+  /// Where a record has the name of its case.
+  private func placeOfCase(_ record: RawSpan) throws -> Range<Int>? {
+    if union.discriminator == Binding.unknown { return nil }
+    return try RecordTable(record).find(record, union.discriminator)
+  }
+
+  /// The model that takes the place of a record of a case that is gone.
+  ///
+  /// - Throws: ``PropertyError`` where there is none.
+  fileprivate func formerCase<M: ModelUnion>(
+    _ removals: [CaseRemoval<M>], _ record: RawSpan, _ key: RawSpan
+  ) throws -> M {
     let path = try core.path.appending(Key(key))
+    let name = try placeOfCase(record).map { try Value(record.extracting($0)) }
+    if let catalog, let removal = removals.first(where: { .string($0.name) == name }) {
+      let old = DynamicRecord(path, try ValueMap(stored: record, catalog))
+      do {
+        if let model = try removal.made(of: old) { return model }
+      } catch {
+        throw core.located(error, key, -1)
+      }
+    }
     throw PropertyError(
       path: path, property: core.sharing.discriminator ?? "",
-      reason: "it says \(found), which is no case of \(core.typeName)")
+      reason: "it says \(name?.text ?? "none"), which is no case of \(core.typeName)")
   }
 }

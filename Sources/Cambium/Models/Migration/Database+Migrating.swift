@@ -28,12 +28,13 @@ extension Database {
   ///   for a model that cannot be stored.
   /// - Complexity: nothing but the declaration is read.
   public func planMigration<M: Model>(of type: M.Type) throws -> MigrationPlan {
-    let core = M.schema.core
+    let core = M.schema.core.declaring
     try core.check()
     let snapshot = try snapshot()
     let redeclaring = try Redeclaring(core, in: snapshot, at: path)
     _ = try redeclaring.finalDeclaration()
-    let names = Set(core.storedProperties.map(\.name) + core.evolution.removed)
+    let removed = core.parts.flatMap(\.evolution.removed)
+    let names = Set(core.storedProperties.map(\.name) + removed)
     let unfinished = redeclaring.present?.migration
     return MigrationPlan(
       collection: core.path, steps: (unfinished?.steps ?? []) + redeclaring.rest,
@@ -55,6 +56,7 @@ extension Database {
   /// older app has left unfinished is completed first, and then the new steps are run.
   ///
   /// The app's rules are checked for each record that changes; ``LifecycleModel`` is not called.
+  /// Models that share a collection are migrated together, whichever of them is named.
   ///
   /// - Parameters:
   ///   - type: The model whose records are migrated.
@@ -77,7 +79,11 @@ extension Database {
   ) throws -> Int {
     let metadata = metadata.signed(by: actor)
     let schema = M.schema
+    if let union = schema.core.sharing.union {
+      return try migrate(union, batch: batch, metadata: metadata, progress: progress)
+    }
     try schema.core.check()
+    try schema.core.checkCases()
     var count = 0
     while true {
       let redeclaring = try Redeclaring(schema.core, in: try snapshot(), at: path)
@@ -85,13 +91,15 @@ extension Database {
       let unfinished = redeclaring.present?.migration?.steps ?? []
       let steps = unfinished.isEmpty ? redeclaring.pending : unfinished
       if steps.isEmpty { break }
-      let rest = redeclaring.pending.filter { !steps.contains($0) }
+      let own = schema.core.ownNames(of: steps)
+      let rest = redeclaring.pending.filter { !own.contains($0) }
       let looked = try migrate(
         CollectionMigration(
           schema.core.path, steps: steps, applied: redeclaring.applied(steps),
           target: { try redeclaring.over($0).declaration(before: rest) },
           rewrite: { record, tx in
-            try schema.migrate(&record, steps, before: rest, redeclaring.changes(in: steps), tx)
+            let steps = MigrationSteps(names: own, rest: rest)
+            try schema.migrate(&record, steps, redeclaring.changes(in: own), tx)
           }),
         batch: batch, metadata: metadata, progress: progress)
       count = max(count, looked)
@@ -126,32 +134,54 @@ extension ModelSchema {
   /// Makes a record of an older form one of this one, as far as some steps go; what the rest of
   /// them are about stays as it is, and the app's rules are not asked before they are done.
   fileprivate func migrate(
-    _ record: inout DynamicRecord, _ names: [String], before rest: [String],
-    _ changes: [ChangedDefaults.Change], _ tx: borrowing Database.Transaction
+    _ record: inout DynamicRecord, _ steps: MigrationSteps, _ changes: [ChangedDefaults.Change],
+    _ tx: borrowing Database.Transaction
   ) throws {
     let old = record
-    let start = changes.isEmpty ? template : M()
-    var model = try attempting(old, names.joined(separator: ", ")) {
-      try core.read(changes.reduce(old) { $1.settled($0) }, into: start, steps: names + rest)
-    }
-    for step in steps where names.contains(step.info.name) {
-      do { try step.body(old, &model, tx) } catch {
-        throw MigrationError(path: old.path, step: step.info.name, cause: error)
-      }
-    }
-    guard try tx[old.path].exists else { return }
-    try attempting(old, names.joined(separator: ", ")) {
+    guard var model = try older(old, steps, changes, tx), try tx[old.path].exists else { return }
+    try attempting(old, steps.text) {
       guard try core.path(of: model.id) == old.path else {
         throw DatabaseError.misuse(reason: "a step has changed the record's id")
       }
       let settled = Set(changes.map(\.property))
-      let asRead = model
-      core.write(asRead, into: &record, whole: settled)
-      for name in core.names(in: rest) { record[name] = old[name] }
-      if record == old || !rest.isEmpty { return }
+      write(model, into: &record, whole: settled)
+      for name in names(in: steps.rest, of: model) { record[name] = old[name] }
+      if record == old || !steps.rest.isEmpty { return }
       try validate(&model)
-      core.write(model, into: &record, whole: settled)
+      write(model, into: &record, whole: settled)
     }
+  }
+
+  /// The model that a record of an older form is, with the schema's own steps done; nil where the
+  /// record stays as it is, or has gone.
+  func older(
+    _ old: DynamicRecord, _ names: MigrationSteps, _ changes: [ChangedDefaults.Change],
+    _ tx: borrowing Database.Transaction
+  ) throws -> M? {
+    let read = try attempting(old, names.text) { () throws -> M? in
+      if let casesMigration { return try casesMigration.read(old, names, tx) }
+      return try core.read(
+        changes.reduce(old) { $1.settled($0) }, into: changes.isEmpty ? template : M(),
+        steps: names.names + names.rest)
+    }
+    guard var model = read else { return nil }
+    for step in steps where names.names.contains(step.info.name) {
+      do { try step.body(old, &model, tx) } catch {
+        throw MigrationError(path: old.path, step: step.info.name, cause: error)
+      }
+    }
+    return model
+  }
+
+  private func write(_ model: M, into record: inout DynamicRecord, whole: Set<String>) {
+    guard let casesMigration else { return core.write(model, into: &record, whole: whole) }
+    casesMigration.write(model, &record)
+    for name in core.evolution.removed { record[name] = nil }
+  }
+
+  /// The names of the properties that some steps are about in the record of a model.
+  private func names(in steps: [String], of model: M) -> Set<String> {
+    core.names(in: steps).union(casesMigration?.part(model)?.names(in: steps) ?? [])
   }
 
   private func attempting<R>(

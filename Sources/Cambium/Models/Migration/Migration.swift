@@ -77,9 +77,9 @@ public struct Removed<M: Model>: SchemaPart, Sendable {
 }
 
 /// A step with its code.
-struct MigrationStep<M: Model>: Sendable {
+struct MigrationStep<M: Model>: Refinable, Sendable {
   typealias Body = @Sendable (DynamicRecord, inout M, borrowing Database.Transaction) throws -> Void
-  let info: Evolution.Step
+  private(set) var info: Evolution.Step
   let body: Body
 
   init(
@@ -92,6 +92,14 @@ struct MigrationStep<M: Model>: Sendable {
     }
     info = Evolution.Step(name: name, changes: changes)
     self.body = body
+  }
+
+  /// The step as one of a case's.
+  func ofCase(_ name: String?) -> MigrationStep {
+    changed {
+      $0.info = Evolution.Step(
+        name: Evolution.name(info.name, ofCase: name), changes: info.changes)
+    }
   }
 
   private static func size<V: PropertyValue>(of type: V.Type) -> Int { MemoryLayout<V>.size }

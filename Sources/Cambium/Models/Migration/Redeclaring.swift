@@ -23,7 +23,7 @@ struct Redeclaring: Refinable {
     hasRecords = try snapshot[core.path].childCount > 0
     hadRecords =
       try present != nil || snapshot[core.path].exists
-      || !core.evolution.names.isEmpty && snapshot.wasHeld(core.path)
+      || !core.stepNames.isEmpty && snapshot.wasHeld(core.path)
     let names = try snapshot.names
     isKnown = { names.id(of: $0) != nil }
     if hasRecords { changedDefaults = try findDefaults(snapshot) }
@@ -56,14 +56,14 @@ struct Redeclaring: Refinable {
 
   /// The pending steps that an unfinished migration does not have.
   var rest: [String] {
-    let unfinished = present?.migration?.steps ?? []
+    let unfinished = core.ownNames(of: present?.migration?.steps ?? [])
     return pending.filter { !unfinished.contains($0) }
   }
 
   /// The pending steps that block use of the model.
   var blocking: [String] {
     let pending = Set(pending)
-    return core.evolution.steps.map(\.name).filter { pending.contains($0) }
+    return core.blockingNames.filter { pending.contains($0) }
       + (changedDefaults?.changes.filter(\.isBlocking).map(\.step) ?? [])
   }
 
@@ -74,21 +74,28 @@ struct Redeclaring: Refinable {
 
   /// True if a step has nothing to do, since no record has ever had what it is about.
   private func isVain(_ step: String) -> Bool {
-    for (index, name) in core.evolution.lazy where name == step {
-      let info = core.properties[index]
-      return info.older.computed == nil && !info.older.names.contains { isKnown($0.name) }
+    for part in core.parts {
+      for (index, name) in part.evolution.lazy where name == step {
+        let older = part.properties[index].older
+        return older.computed == nil && older.caseNames.isEmpty
+          && !older.names.contains { isKnown($0.name) }
+      }
+      let evolution = part.evolution
+      if evolution.removed.contains(where: { evolution.removal(of: $0) == step && !isKnown($0) }) {
+        return true
+      }
     }
-    return core.evolution.removed.contains { Evolution.removal(of: $0) == step && !isKnown($0) }
+    return false
   }
 
   /// The entries for steps that are done, or that no record needs any more: records that were there
   /// before have the older form in history.
   func applied(_ names: [String], by sequence: SequenceNumber = .zero) -> [AppliedStep] {
-    let listed = Set(core.evolution.names)
+    let listed = Set(core.stepNames)
     return names.map {
       AppliedStep(
         // An app of this version may know another default, or not have the property yet.
-        $0, version: listed.contains($0) ? core.version : 0,
+        $0, version: listed.isDisjoint(with: core.ownNames(of: [$0])) ? 0 : core.version,
         sequence: hadRecords && !isVain($0) ? sequence : .zero)
     }
   }
@@ -108,13 +115,17 @@ struct Redeclaring: Refinable {
     if !steps.isEmpty { throw DatabaseError.needsMigration(core.path, steps: steps) }
     var declaration = merged(without: [])
     let pending = Set(pending)
-    for (index, step) in core.evolution.lazy where pending.contains(step) {
-      declaration.loosen(core.properties[index].name, present)
+    for part in core.parts {
+      for (index, step) in part.evolution.lazy where pending.contains(step) {
+        let info = part.properties[index]
+        // Every record has the name of its case, if a former one.
+        if info.older.caseNames.isEmpty { declaration.loosen(info.name, present) }
+      }
     }
     changedDefaults?.keep(present, in: &declaration)
-    let known = Set(declaration.steps.map(\.name))
+    let known = Set(core.ownNames(of: declaration.steps.map(\.name)))
     declaration.steps += applied(
-      core.evolution.names.filter { !known.contains($0) && !pending.contains($0) }, by: sequence)
+      core.stepNames.filter { !known.contains($0) && !pending.contains($0) }, by: sequence)
     return declaration
   }
 
@@ -123,14 +134,14 @@ struct Redeclaring: Refinable {
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
   func finalDeclaration() throws -> CollectionDefinition {
     try check()
-    return merged(without: core.evolution.removed)
+    return merged(without: core.parts.flatMap(\.evolution.removed))
   }
 
   /// The declaration when all steps but some are done: it demands nothing that those bring about.
   func declaration(before rest: [String]) throws -> CollectionDefinition {
     var declaration = try finalDeclaration()
     if rest.isEmpty { return declaration }
-    let open = core.names(in: rest)
+    let open = Set(core.parts.flatMap { $0.names(in: rest) })
     declaration.properties = declaration.properties.map {
       $0.blended(with: (open.contains($0.name) ? present?[$0.name] : nil) ?? $0)
     }
@@ -187,28 +198,17 @@ struct Redeclaring: Refinable {
     let pending = pending
     for old in present.properties {
       guard let own = core.definition[old.name], !own.type.takesAll(of: old.type) else { continue }
-      let info = core.storedProperties.first { $0.name == own.name }
-      if let info, core.evolution.changes(info, in: pending) { continue }
-      if let info, let step = info.lazyStep, !info.formerTypes.isEmpty {
-        if pending.contains(step) || core.sharing.discriminator != nil { continue }
-        throw refuse(
-          """
-          the property \(own.name) is declared as \(old.type) again after '\(step)' was done; use \
-          a Migration with another name
-          """)
+      for part in core.parts {
+        guard let info = part.properties.first(where: { $0.name == own.name }) else { continue }
+        if part.evolution.changes(info, in: pending) { continue }
+        try part.checkConversion(of: info, from: old, to: own, pending, refuse)
       }
-      throw refuse(
-        """
-        the property \(own.name) is declared as \(old.type), and \(core.typeName) has \(own.type); \
-        say how it is converted: Property(…).was("\(own.name)", as: …) { … } does it where a \
-        record is read, Migration("…", changing: …) { old, new in … } once for all
-        """)
     }
   }
 
   /// Refuses a former type whose values cannot be distinguished from those of the present one.
   private func checkFormerTypes() throws {
-    for info in core.properties {
+    for info in core.storedProperties {
       guard let own = core.definition[info.name]?.type else { continue }
       for former in info.formerTypes where former.type.map({ own.takesAll(of: $0()) }) ?? false {
         throw DatabaseError.misuse(
@@ -230,6 +230,29 @@ struct Redeclaring: Refinable {
             + "; the record was there before \(core.typeName) asked for that: change it, or give "
             + "it a value by Property(…).was { old in … } or a Migration, and migrate")
       })
+  }
+}
+
+extension SchemaCore {
+  /// Refuses another type of a property, of which the schema does not say how it is converted.
+  fileprivate func checkConversion(
+    of info: PropertyInfo, from old: PropertyDefinition, to own: PropertyDefinition,
+    _ pending: [String], _ refuse: (String) -> DatabaseError
+  ) throws {
+    guard let step = info.lazyStep, !info.formerTypes.isEmpty else {
+      throw refuse(
+        """
+        the property \(own.name) is declared as \(old.type), and \(typeName) has \(own.type); \
+        say how it is converted: Property(…).was("\(own.name)", as: …) { … } does it where a \
+        record is read, Migration("…", changing: …) { old, new in … } once for all
+        """)
+    }
+    if pending.contains(step) { return }
+    throw refuse(
+      """
+      the property \(own.name) is declared as \(old.type) again after '\(step)' was done; use \
+      a Migration with another name
+      """)
   }
 }
 

@@ -137,6 +137,7 @@ extension SchemaCore {
     try check()
     let binding = try snapshot.binding(self)
     try checkAsked(description.propertyNames, snapshot)
+    try checkIDs(in: description.condition, binding, snapshot)
     return binding
   }
 }

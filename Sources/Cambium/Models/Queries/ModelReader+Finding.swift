@@ -1,7 +1,9 @@
 // Finding models by their ids, and reading them.
 
 extension ModelReader where Self: ~Copyable {
-  /// The model with an id, or nil where there is none.
+  /// The model with an id, or nil where there is none: where the id is of one case of a
+  /// ``ModelUnion``, and the record of another, there is none either, since a record can become
+  /// another case. All that would go on with the model throws instead, and names both cases.
   ///
   /// - Throws: ``PropertyError`` where what is stored is not of the model's types,
   ///   ``DatabaseError/corrupt(reason:)`` where it is damaged, ``DatabaseError/misuse(reason:)``
@@ -22,7 +24,7 @@ extension ModelReader where Self: ~Copyable {
   @inlinable
   public func get<M: Model>(_ id: ModelID<M>) throws -> M {
     if let model = try find(id) { return model }
-    throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
+    throw try missing(id)
   }
 
   /// Some models by their ids, in the order of the ids; those that are not there are left out.

@@ -29,6 +29,8 @@ public final class ModelSchema<M: Model>: Sendable {
   @usableFromInline let hasHooks: Bool
   /// The steps that lead here from older forms, in order.
   let steps: [MigrationStep<M>]
+  /// Migrates the records of an enum of models, by the schemas of its cases.
+  let casesMigration: CasesMigration<M>?
 
   /// Finds the properties in the type.
   ///
@@ -79,7 +81,8 @@ public final class ModelSchema<M: Model>: Sendable {
   init(
     _ template: M, _ draft: inout SchemaDraft, _ version: Int, _ items: [SchemaItem<M>],
     hooks: ModelHooks<M>? = ModelHooks.found(),
-    problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil
+    problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil,
+    casesMigration: CasesMigration<M>? = nil
   ) {
     for item in items { item.change?(&draft, template) }
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
@@ -90,11 +93,13 @@ public final class ModelSchema<M: Model>: Sendable {
     self.hooks = hooks
     self.problemsOfCase = problemsOfCase
     hasHooks = hooks != nil
-    steps = items.compactMap(\.step)
+    self.casesMigration = casesMigration
+    let sharing = draft.sharing
+    steps = items.compactMap(\.step).map { $0.ofCase(sharing.caseName) }
     draft.evolution = Evolution(
-      steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
+      steps: sharing.steps + steps.map(\.info), removed: items.flatMap(\.removed),
+      draft.properties, caseNames: sharing.caseNames)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
-    if draft.sharing.discriminator != nil { draft.refuseEvolution() }
     draft.guardian = ModelSchema.guardian(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
@@ -140,6 +145,7 @@ public final class ModelSchema<M: Model>: Sendable {
         info.defaults.absence == nil
         && (!found.isAbsent(in: template) || info.older.computed != nil)
       draft.properties[index].shape = info.shape.converting(info.formerTypes)
+      draft.properties[index].older.ofCase = draft.sharing.caseName
       if draft.properties.contains(where: { $0.name == info.name && $0.offset != info.offset }) {
         draft.problem = draft.problem ?? "\(M.self) has two properties named \(info.name)"
       }
@@ -209,6 +215,8 @@ public struct SchemaItem<M: Model>: Sendable {
   var step: MigrationStep<M>?
   /// Properties whose values may go.
   var removed: [String] = []
+  /// A case that is gone, and what becomes of its records.
+  var caseRemoval: CaseRemoval<M>?
 }
 
 /// A line of a schema: ``Property``, ``Index``, ``Unique(_:)``, a view, a ``Rule``.

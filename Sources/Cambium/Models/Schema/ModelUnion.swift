@@ -67,9 +67,24 @@ public struct ModelCases<Union: ModelUnion>: Sendable {
   }
 }
 
+/// The names that a case has in records.
+struct CaseNames: Sendable {
+  let own: String
+  /// The names that it had before.
+  var former: [String] = []
+  /// True if records without the name of a case are of this one.
+  var takesNameless = false
+
+  /// All names, the own one first.
+  var all: [String] { [own] + former }
+}
+
 /// One case of a ``ModelUnion``: its name, and how its model is put in and taken out.
-public struct ModelCase<Union: ModelUnion>: Sendable {
-  let name: String
+///
+///     ModelCase("truck", Vehicle.truck) { if case .truck(let it) = $0 { it } else { nil } }
+///       .was("lorry")
+public struct ModelCase<Union: ModelUnion>: Refinable, Sendable {
+  private(set) var names: CaseNames
   let type: ObjectIdentifier
   let template: @Sendable () -> Union
   /// Asked for late: the case's schema asks for the union's.
@@ -79,6 +94,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
   let changed: @Sendable (Union, Union.Key) -> Union?
   let problems: @Sendable (inout Union) -> [ValidationError]?
   let codec: CaseCodec<Union>
+  let migration: CaseMigration<Union>
   let interchange: CaseInterchange<Union>
   /// Nil where the case's model wants no calls; they do nothing for other cases.
   let hooks: ModelHooks<Union>?
@@ -93,7 +109,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
     _ name: String, _ make: @escaping @Sendable (C) -> Union,
     _ payload: @escaping @Sendable (Union) -> C?
   ) where C.Key == Union.Key {
-    self.name = name
+    names = CaseNames(own: name)
     type = ObjectIdentifier(C.self)
     template = { make(C()) }
     core = { C.schema.core }
@@ -110,9 +126,25 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
       return problems
     }
     codec = CaseCodec(make, payload)
+    migration = CaseMigration(make, payload)
     interchange = CaseInterchange(make, payload)
     hooks = ModelHooks<C>.found().map { ModelHooks($0, make, payload) }
   }
+
+  /// The name of the case in records.
+  var name: String { names.own }
+
+  /// Stored under another name before: records of that name are of this case. They are read as
+  /// such, and migrating gives them the new name.
+  ///
+  /// What the database knows of the case under its former name counts for it. A case that goes, and
+  /// leaves its records to another one, is a ``RemovedCase``.
+  public func was(_ name: String) -> ModelCase { changed { $0.names.former.append(name) } }
+
+  /// Had the collection for itself before, as a model that was no case: records without the name of
+  /// a case are of this one. They are given it by `Database.migrate`; before that, the models cannot
+  /// be used.
+  public func wasAlone() -> ModelCase { changed { $0.names.takesNameless = true } }
 }
 
 extension ModelHooks where M: ModelUnion {

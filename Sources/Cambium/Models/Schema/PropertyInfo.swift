@@ -18,7 +18,8 @@ struct PropertyInfo: PlacedProperty, Sendable {
   /// The name of the step that reads it from older records; nil where it is as it was.
   var lazyStep: String? {
     let sources = older.sources
-    return sources.isEmpty ? nil : "\(name) was \(sources.joined(separator: ", "))"
+    if sources.isEmpty { return nil }
+    return Evolution.name("\(name) was \(sources.joined(separator: ", "))", ofCase: older.ofCase)
   }
 
   /// An error of writing a value, with the property's name.
@@ -93,7 +94,13 @@ struct OlderForms: Sendable {
   var names: [FormerName] = []
   /// Makes the value of what else an older record has.
   var computed: ComputedProperty?
+  /// The former names of the case, where the property holds the name of the record's case.
+  var caseNames: [String] = []
+  /// The case that has the property, where several models share the collection.
+  var ofCase: String?
 
   /// The forms in words.
-  var sources: [String] { names.map(\.description) + (computed == nil ? [] : ["computed"]) }
+  var sources: [String] {
+    names.map(\.description) + caseNames.map { "'\($0)'" } + (computed == nil ? [] : ["computed"])
+  }
 }

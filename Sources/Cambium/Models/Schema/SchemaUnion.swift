@@ -17,11 +17,14 @@ extension ModelSchema where M: ModelUnion {
     draft.idOffset = 0
     draft.sharing.discriminator = discriminator
     draft.sharing.cases = M.cases.all.map(\.core)
-    if Set(M.cases.all.map(\.name)).count < M.cases.all.count {
-      draft.problem = "\(M.self) gives one name to two cases"
-    }
-    draft.sharing.codec = UnionCodec(M.self)
     let items = parts()
+    let removals = items.compactMap(\.caseRemoval)
+    draft.sharing.take(M.cases.all.map(\.names))
+    draft.sharing.steps = removals.map {
+      Evolution.Step(name: $0.step, changes: [], isReadable: true)
+    }
+    draft.problem = M.cases.problem(removals)
+    draft.sharing.codec = UnionCodec(M.self, removals)
     if items.contains(where: { !$0.rules.isEmpty }) {
       draft.problem = draft.problem ?? "\(M.self): rules stand in the schemas of its cases"
     }
@@ -32,7 +35,7 @@ extension ModelSchema where M: ModelUnion {
           if let problems = known.problems(&model) { return problems }
         }
         return []
-      })
+      }, casesMigration: CasesMigration(M.self, removals))
   }
 }
 
@@ -49,11 +52,19 @@ extension ModelSchema {
     var draft = ModelSchema.draft(U.schema.core.name, of: template)
     draft.sharing.discriminator = U.schema.core.sharing.discriminator
     draft.sharing.owner = { U.schema.core }
+    draft.sharing.union = U.self
+    draft.sharing.take(U.cases.all.map(\.names))
     if let own = U.cases.all.first(where: { $0.type == ObjectIdentifier(M.self) }) {
-      draft.sharing.caseName = own.name
-      draft.properties.append(
-        PropertyInfo(
-          caseName: own.name, at: MemoryLayout<M>.size, draft.sharing.discriminator ?? ""))
+      let name = draft.sharing.discriminator ?? ""
+      let place = MemoryLayout<M>.size
+      draft.sharing.caseNames = own.names.all
+      draft.properties.append(PropertyInfo(own.names, at: place, name))
+      if own.names.takesNameless {
+        draft.sharing.steps.append(
+          Evolution.Step(
+            name: Evolution.name("\(name) was absent", ofCase: own.name),
+            changes: [place..<place + 1], isReadable: true))
+      }
     } else {
       draft.problem = "\(U.self) lists no case for \(M.self)"
     }
@@ -64,10 +75,11 @@ extension ModelSchema {
 extension PropertyInfo {
   /// The property that holds the case's name in each record. In the model it has no place of its
   /// own: it lies behind the others, where nothing is read or written.
-  fileprivate init(caseName: String, at offset: Int, _ name: String) {
-    self.init(
-      DiscoveredProperty(name: name, offset: offset, shape: PropertyShape(caseName: caseName)))
-    (rules.isRequiredToRead, rules.isRequiredToWrite) = (true, true)
+  fileprivate init(_ names: CaseNames, at offset: Int, _ name: String) {
+    let shape = PropertyShape(caseName: names.own, formerly: names.former)
+    self.init(DiscoveredProperty(name: name, offset: offset, shape: shape))
+    (rules.isRequiredToRead, rules.isRequiredToWrite) = (!names.takesNameless, true)
+    older.caseNames = names.former
   }
 }
 
@@ -76,28 +88,64 @@ extension PropertyInfo {
 struct SharedCollection: Sendable {
   /// The property that says which case a record is.
   var discriminator: String?
+  /// The names of the case in this model's records, the present one first; none for the union.
+  var caseNames: [String] = [] {
+    didSet { caseName = caseNames.first }
+  }
   /// The name of the case in this model's records; nil for the union.
-  var caseName: String?
+  private(set) var caseName: String?
+  /// The name of the case whose records have none; nil where all have one.
+  private(set) var namelessCase: String?
   /// The schemas of a union's cases.
   var cases: [@Sendable () -> SchemaCore] = []
   /// The union that this is a case of.
   var owner: (@Sendable () -> SchemaCore)?
+  /// The type of that union.
+  var union: (any Model.Type)?
+  /// The steps that follow from the names of the cases.
+  var steps: [Evolution.Step] = []
   /// Takes the table's place where the model is an enum of models.
   var codec: UnionCodec?
+
+  /// Takes what the names of all cases say about records without one.
+  fileprivate mutating func take(_ cases: [CaseNames]) {
+    namelessCase = cases.first(where: \.takesNameless)?.own
+  }
+}
+
+extension ModelCases {
+  /// The reason why the names of the cases are not valid; nil if they are.
+  fileprivate func problem(_ removals: [CaseRemoval<Union>]) -> String? {
+    var seen: Set<String> = []
+    for name in all.flatMap(\.names.all) + removals.map(\.name) where !seen.insert(name).inserted {
+      return "\(Union.self) gives the name '\(name)' to two cases"
+    }
+    if all.count(where: \.names.takesNameless) < 2 { return nil }
+    return "\(Union.self) says of two cases that they had the collection alone"
+  }
 }
 
 extension SchemaCore {
   /// The condition that selects the model's records, where others share its collection.
   var caseCondition: Condition? {
-    guard let caseName = sharing.caseName, let discriminator = sharing.discriminator else {
-      return nil
-    }
-    return Condition(.compare(PropertyPath(discriminator), .equal, .string(caseName)))
+    sharing.discriminator.flatMap { caseCondition(at: PropertyPath($0)) }
+  }
+
+  /// The condition that the name of a case, at a path, is one of the model's.
+  func caseCondition(at path: PropertyPath) -> Condition? {
+    guard let caseName = sharing.caseName else { return nil }
+    let names = sharing.caseNames.map { Value.string($0) }
+    let isNamed =
+      names.count > 1
+      ? Condition(.oneOf(path, names)) : Condition(.compare(path, .equal, .string(caseName)))
+    if sharing.namelessCase != caseName { return isNamed }
+    return isNamed || Condition(.compare(path, .equal, .null))
   }
 
   /// Throws where cases of one union contradict each other.
   func checkCases() throws {
     if let owner = sharing.owner { return try owner().checkCases() }
+    try checkSteps()
     var known: [String: (PropertyDefinition, String)] = [:]
     for core in sharing.cases.map({ $0() }) {
       try core.check()
@@ -113,6 +161,25 @@ extension SchemaCore {
               which share the collection \(path)
               """)
         }
+      }
+    }
+  }
+}
+
+extension SchemaCore {
+  /// Throws where the steps of a union and of its cases contradict each other.
+  private func checkSteps() throws {
+    let names = Set(storedProperties.map(\.name))
+    if let name = evolution.removed.first(where: { names.contains($0) }) {
+      throw DatabaseError.misuse(
+        reason: "\(typeName): '\(name)' is said to be removed, and is a property of a case")
+    }
+    let own = Set(evolution.names)
+    for part in parts where part !== self {
+      let shared = part.evolution.names.flatMap(part.evolution.synonyms).first(where: own.contains)
+      if let shared {
+        throw DatabaseError.misuse(
+          reason: "a step of \(part.typeName) and one of \(typeName) are both called '\(shared)'")
       }
     }
   }
@@ -158,7 +225,7 @@ extension Fields where M: ModelUnion {
 extension Fields {
   /// Tests whether the model is of a case.
   public func `is`<C: Model>(_ type: C.Type) -> Condition where M: ModelUnion {
-    self.type == (C.schema.core.sharing.caseName ?? "")
+    C.schema.core.caseCondition(at: self.type.path) ?? (self.type == "")
   }
 
   /// The properties of a case. A property that other cases have under the same name is asked for in

@@ -80,9 +80,14 @@ extension Database.Transaction {
     var updates = try naming(path) {
       try running.modelBuffers.encoder.difference(from: old, to: new, binding)
     }
+    let own = binding.ofCase(new)
+    if let former = binding.ofCase(old), let own, former !== own {
+      updates = try becoming(new, from: former, to: own, path, binding)
+    }
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
-    updates += try leavingFormerNames(updates, path, binding)
+    updates += try leavingFormerNames(updates, path, own ?? binding)
+    try checkReferences(updates, path, own ?? binding)
     try running.issue(.update(path, updates), isAsked: true)
     if let hooks = schema.hooks { try afterCommit { [new] in hooks.did(new, old) } }
     return Update(before: old, after: new, properties: properties)
@@ -107,12 +112,15 @@ extension Database.Transaction {
   /// Deletes a model.
   ///
   /// - Returns: True if there was one.
-  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)`` where a delete rule denies it, or
-  ///   what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
+  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)`` where a delete rule denies it,
+  ///   ``DatabaseError/notFound(_:reason:)`` for an id of one case whose record is another, or what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
   /// - Complexity: O(log n), and what the delete rules take along.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
-    guard try exists(id) else { return false }
+    guard try exists(id) else {
+      try checkCase(id)
+      return false
+    }
     _ = try running.binding(M.schema.core)
     running.know(M.schema.core)
     try running.issue(.remove(try id.path))

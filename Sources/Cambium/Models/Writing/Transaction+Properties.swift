@@ -21,6 +21,7 @@ extension Database.Transaction {
       let binding = try running.binding(M.schema.core)
       let updates = try running.modelBuffers.encoder.updates(value, at: offset, binding)
       let left = try leavingFormerNames(updates, path, binding)
+      try checkReferences(updates, path, binding)
       try running.issue(.update(path, updates + left))
     }
   }
@@ -97,7 +98,10 @@ extension Database.Transaction {
   public func removeAll<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws -> Int where V.Base == [Element] {
-    guard let value = try find(id, property) else { return 0 }
+    guard let value = try find(id, property) else {
+      try checkCase(id)
+      return 0
+    }
     let positions = ((value as? [Element]) ?? []).indices(where: { $0 == element })
     let places = positions.ranges.flatMap { Array($0) }
     for position in places.reversed() {
@@ -120,6 +124,7 @@ extension Database.Transaction {
       let part = try naming(path) {
         do { return try change(path) } catch { throw naming(M.self, offset, error) }
       }
+      try checkReference(in: part, of: name, path, try running.binding(M.schema.core))
       try running.issue(.change(path, name, part))
     }
   }
@@ -176,9 +181,7 @@ extension Database.Transaction {
   ) throws {
     let place = offset..<offset + max(1, MemoryLayout<V>.size)
     let schema = M.schema
-    if schema.core.sharing.caseName != nil, try !exists(id) {
-      throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
-    }
+    if schema.core.sharing.caseName != nil, try !exists(id) { throw try missing(id) }
     let hasCode = schema.hooks != nil || !schema.conditions.isEmpty
     if hasCode || schema.hasRules(in: place) || schema.core.sharing.owner?().guardian != nil {
       return try running.asking(.part(place), body)
