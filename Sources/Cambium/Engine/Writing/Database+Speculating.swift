@@ -44,6 +44,7 @@ extension Database {
   ///   For a moment of the past, 1 to 5 µs for each operation between the newest checkpoint before
   ///   it, or the ``horizon``, and the moment, and disk space for a second state. A database that
   ///   is open for reading only has its state copied.
+  @discardableResult
   public func speculate<T, R>(
     at moment: Moment = .now, metadata: [String: String] = [:], actor: String? = nil,
     expecting: SequenceNumber? = nil,
@@ -91,6 +92,7 @@ extension Database {
   ///   - reading: Reads the outcome, on the same thread as `body`.
   /// - Returns: The value that `reading` returns.
   /// - Throws: As the synchronous `speculate`; `CancellationError`.
+  @discardableResult
   public func speculate<T, R: Sendable>(
     at moment: Moment = .now, metadata: [String: String] = [:], actor: String? = nil,
     expecting: SequenceNumber? = nil,
@@ -162,6 +164,7 @@ extension Database.Transaction {
   /// - Throws: Any error that `body` or `reading` throws, or with which the commit would be
   ///   refused. The transaction is as it was before, unless the storage failed.
   /// - Complexity: one nested transaction of LMDB.
+  @discardableResult
   public func speculate<T, R>(
     _ body: () throws -> T, reading: (Speculation<T>) throws -> R
   ) throws -> R {
