@@ -123,6 +123,7 @@ struct Slot: Sendable {
   ///   - type: The model.
   ///   - step: A number for the step's name.
   ///   - fails: Returns true where the step throws, for the record with a key.
+  /// - Returns: The lines.
   func items<M: SlottedModel>(
     of type: M.Type, step: Int, fails: @escaping @Sendable (Int) -> Bool
   ) -> [SchemaItem<M>] {

@@ -181,7 +181,7 @@ struct UnionMigrationTests {
       #expect(try database.query(Animal2.Hound.self).ids() == [3, 4, 6])
       #expect(try database.query(Animal2.Hound.self).where { $0.weight > 2 }.ids() == [3, 4])
       #expect(try database.count(Animal2.Hound.self) == 3)
-      // What some records have elsewhere is not asked for.
+      // Conditions cannot name a property that some records have elsewhere.
       func refused(_ steps: String..., body: () throws -> Void) {
         #expect(throws: DatabaseError.needsMigration("animals", steps: steps), performing: body)
       }

@@ -1,5 +1,5 @@
-// Ids of one case of a union that name a record of another. The tree has one key for both, so that
-// such an id is refused where it is used: to write what it names, to refer to it, and to ask for it.
+// Ids of one case of a union that name a record of another. The tree has one key for both, so such
+// an id is refused where it is used: to write the record, to refer to it, and to compare with it.
 
 /// A property that refers to one case of a union, by itself or in its elements or keys.
 struct CaseReference: Sendable {
@@ -11,7 +11,7 @@ struct CaseReference: Sendable {
   /// All of a model's, with the names of its properties in a database.
   static func all(of core: SchemaCore, _ names: [NameID]) -> [CaseReference] {
     zip(core.properties, names).compactMap { info, name in
-      guard let referred = info.shape.referred?(), referred.sharing.caseName != nil else {
+      guard let referred = info.shape.reference?.core(), referred.sharing.caseName != nil else {
         return nil
       }
       return CaseReference(name: name, property: info.name, core: referred)
@@ -161,29 +161,34 @@ extension Database.Transaction {
 extension SchemaCore {
   /// Refuses a condition that compares with an id of one case where that names a record of another.
   func checkIDs(in condition: Condition?, _ binding: Binding, _ snapshot: Snapshot) throws {
-    if let test = condition?.test { try checkIDs(in: test, binding, snapshot) }
+    guard let condition else { return }
+    try ComparedIDs(core: self, binding: binding, snapshot: snapshot).check(condition.test)
   }
+}
 
-  private func checkIDs(
-    in test: Condition.Test, _ binding: Binding?, _ snapshot: Snapshot
-  ) throws {
+/// The ids with which conditions about the records of a collection compare.
+private struct ComparedIDs {
+  let core: SchemaCore
+  /// Nil for records behind a reference.
+  let binding: Binding?
+  let snapshot: Snapshot
+
+  func check(_ test: Condition.Test) throws {
     switch test {
-    case .all(let tests), .any(let tests):
-      for test in tests { try checkIDs(in: test, binding, snapshot) }
-    case .not(let test): try checkIDs(in: test, binding, snapshot)
+    case .all(let tests), .any(let tests): for test in tests { try check(test) }
+    case .not(let test): try check(test)
     case .compare(let path, .equal, let value), .compare(let path, .notEqual, let value),
       .contains(let path, let value):
-      try check([value], path, binding, snapshot)
-    case .oneOf(let path, let values): try check(values, path, binding, snapshot)
+      try check([value], path)
+    case .oneOf(let path, let values): try check(values, path)
     case .related(.elements(let path), _, let test):
-      try referred(by: path)?.checkIDs(in: test, nil, snapshot)
+      guard let core = referred(by: path) else { return }
+      try ComparedIDs(core: core, binding: nil, snapshot: snapshot).check(test)
     default: break
     }
   }
 
-  private func check(
-    _ values: [Value], _ path: PropertyPath, _ binding: Binding?, _ snapshot: Snapshot
-  ) throws {
+  private func check(_ values: [Value], _ path: PropertyPath) throws {
     // Most conditions compare with no id, which is seen without a look at the names.
     if path.hops.isEmpty, path.property != nil, let binding, !binding.refersToCases { return }
     guard let core = referred(by: path), core.sharing.caseName != nil else { return }
@@ -195,16 +200,16 @@ extension SchemaCore {
 
   /// The schema of the model whose id a path holds; nil where that is not known.
   private func referred(by path: PropertyPath) -> SchemaCore? {
-    var core = self
-    for hop in path.hops {
-      guard let next = core.referred(byProperty: hop) else { return nil }
+    var core = core
+    for name in path.hops + [path.property].compactMap(\.self) {
+      guard let next = ComparedIDs.referred(by: name, of: core) else { return nil }
       core = next
     }
-    return path.property.map { core.referred(byProperty: $0) } ?? core
+    return core
   }
 
-  private func referred(byProperty name: String) -> SchemaCore? {
-    let all = storedProperties.filter { $0.name == name }.map { $0.shape.referred?() }
+  private static func referred(by name: String, of core: SchemaCore) -> SchemaCore? {
+    let all = core.storedProperties.filter { $0.name == name }.map { $0.shape.reference?.core() }
     // Where the cases refer to different ones, the path does not say which.
     guard case let core?? = all.first, all.allSatisfy({ $0 === core }) else { return nil }
     return core

@@ -30,10 +30,8 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
 /// A property's type: its form, and how it is handled where the form is `custom`.
 @safe struct PropertyShape: Sendable {
   private(set) var form: Form
-  /// True if it is a single reference, which may be without a key.
-  let isReference: Bool
-  /// The schema of the model that it refers to, evaluated late; nil where it refers to none.
-  let referred: (@Sendable () -> SchemaCore)?
+  /// The model that it refers to, by itself or in each of its elements or keys; nil for none.
+  let reference: ReferenceShape?
   let typeID: ObjectIdentifier
   /// The reason why such a property cannot be stored; nil if it can.
   let problem: String?
@@ -52,9 +50,10 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let copy: @Sendable (UnsafeRawPointer, UnsafeMutableRawPointer) -> Void
 
   init<V: PropertyValue>(_ type: V.Type) {
-    (form, isReference) = PropertyShape.form(of: type)
+    let (form, isReference) = PropertyShape.form(of: type)
+    self.form = form
+    reference = ReferenceShape(V.Base.self, isSingle: isReference)
     typeID = ObjectIdentifier(type)
-    referred = (V.Base.self as? any ReferringProperty.Type).map { PropertyShape.referred(by: $0) }
     problem = PropertyShape.problem(of: type)
     propertyType = { V.propertyType }
     interchange = { .of(V.self) }
@@ -72,7 +71,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
 
   /// The name of a case, which is stored in the record, and is nowhere in the model.
   init(caseName name: String, formerly former: [String]) {
-    (form, isReference, referred) = (.custom, false, nil)
+    (form, reference) = (.custom, nil)
     typeID = ObjectIdentifier(SchemaCore.self)
     problem = nil
     propertyType = { .string }
@@ -95,9 +94,8 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     throw ValueMismatch(reason: "it is the case '\(found)', not '\(name)'")
   }
 
-  private static func referred<R: ReferringProperty>(
-    by type: R.Type
-  ) -> @Sendable () -> SchemaCore { { R.Referred.schema.core } }
+  /// True if it is a single reference, which may be without a key.
+  var isReference: Bool { reference?.isSingle ?? false }
 
   /// Swift's equality is looser than that of stored bytes: −0.0 equals 0.0, and texts are equal in
   /// any normal form.
@@ -146,6 +144,24 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     guard let wrapped = (type as? any OptionalValue.Type)?.wrapped else { return nil }
     guard wrapped is any OptionalValue.Type else { return nil }
     return "is a \(type): of two optionals only one can be stored"
+  }
+}
+
+/// The way in which a property refers to models.
+struct ReferenceShape: Sendable {
+  /// True if it is one reference, which may be without a key.
+  let isSingle: Bool
+  /// The schema of the model, evaluated late, since it may lead back.
+  let core: @Sendable () -> SchemaCore
+
+  init?<V>(_ type: V.Type, isSingle: Bool) {
+    guard let referring = type as? any ReferringProperty.Type else { return nil }
+    self.isSingle = isSingle
+    core = ReferenceShape.core(of: referring)
+  }
+
+  private static func core<R: ReferringProperty>(of type: R.Type) -> @Sendable () -> SchemaCore {
+    { R.Referred.schema.core }
   }
 }
 

@@ -41,7 +41,7 @@ extension CasesMigration where M: ModelUnion {
     write = { model, record in
       guard let own = M.cases.all.first(where: { $0.key(model) != nil }) else { return }
       let former = M.migratedCase(of: record)
-      if let former, former.name != own.name { former.core().clear(&record) }
+      if let former, former.name != own.name { record.clear(former.core()) }
       if former == nil { record.values = ValueMap() }
       own.migration.write(model, &record)
     }
@@ -108,12 +108,12 @@ struct CaseMigration<Union: ModelUnion>: Sendable {
   }
 }
 
-extension SchemaCore {
-  /// Takes everything out of a record that the schema knows.
-  fileprivate func clear(_ record: inout DynamicRecord) {
-    for info in properties {
-      for name in [info.name] + info.older.names.map(\.name) { record[name] = nil }
+extension DynamicRecord {
+  /// Takes out everything that a schema knows.
+  fileprivate mutating func clear(_ core: SchemaCore) {
+    for info in core.properties {
+      for name in [info.name] + info.older.names.map(\.name) { self[name] = nil }
     }
-    for name in evolution.removed { record[name] = nil }
+    for name in core.evolution.removed { self[name] = nil }
   }
 }

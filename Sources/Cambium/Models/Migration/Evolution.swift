@@ -83,6 +83,21 @@ struct Evolution: Sendable {
     return nil
   }
 
+  /// The reason why the steps of a union contradict those of its cases; nil if they do not.
+  func problem(with cases: [SchemaCore]) -> String? {
+    let own = Set(names)
+    for part in cases {
+      if let info = part.properties.first(where: { removed.contains($0.name) }) {
+        return "'\(info.name)' is said to be removed, and is a property of \(part.typeName)"
+      }
+      let all = part.evolution.names.flatMap(part.evolution.synonyms)
+      if let shared = all.first(where: own.contains) {
+        return "a step of \(part.typeName) is called '\(shared)' as well"
+      }
+    }
+    return nil
+  }
+
   /// True if one of the named steps makes the property from something else.
   func changes(_ info: PropertyInfo, in names: [String]) -> Bool {
     steps.contains { step in

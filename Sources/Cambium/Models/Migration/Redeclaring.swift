@@ -201,9 +201,30 @@ struct Redeclaring: Refinable {
       for part in core.parts {
         guard let info = part.properties.first(where: { $0.name == own.name }) else { continue }
         if part.evolution.changes(info, in: pending) { continue }
-        try part.checkConversion(of: info, from: old, to: own, pending, refuse)
+        try checkConversion(of: info, in: part, from: old.type, to: own.type, pending)
       }
     }
+  }
+
+  /// Refuses another type of a property where a schema does not say how it is converted.
+  private func checkConversion(
+    of info: PropertyInfo, in part: SchemaCore, from old: PropertyType, to own: PropertyType,
+    _ pending: [String]
+  ) throws {
+    guard let step = info.lazyStep, !info.formerTypes.isEmpty else {
+      throw refuse(
+        """
+        the property \(info.name) is declared as \(old), and \(part.typeName) has \(own); \
+        say how it is converted: Property(…).was("\(info.name)", as: …) { … } does it where a \
+        record is read, Migration("…", changing: …) { old, new in … } once for all
+        """)
+    }
+    if pending.contains(step) { return }
+    throw refuse(
+      """
+      the property \(info.name) is declared as \(old) again after '\(step)' was done; use \
+      a Migration with another name
+      """)
   }
 
   /// Refuses a former type whose values cannot be distinguished from those of the present one.
@@ -230,29 +251,6 @@ struct Redeclaring: Refinable {
             + "; the record was there before \(core.typeName) asked for that: change it, or give "
             + "it a value by Property(…).was { old in … } or a Migration, and migrate")
       })
-  }
-}
-
-extension SchemaCore {
-  /// Refuses another type of a property, of which the schema does not say how it is converted.
-  fileprivate func checkConversion(
-    of info: PropertyInfo, from old: PropertyDefinition, to own: PropertyDefinition,
-    _ pending: [String], _ refuse: (String) -> DatabaseError
-  ) throws {
-    guard let step = info.lazyStep, !info.formerTypes.isEmpty else {
-      throw refuse(
-        """
-        the property \(own.name) is declared as \(old.type), and \(typeName) has \(own.type); \
-        say how it is converted: Property(…).was("\(own.name)", as: …) { … } does it where a \
-        record is read, Migration("…", changing: …) { old, new in … } once for all
-        """)
-    }
-    if pending.contains(step) { return }
-    throw refuse(
-      """
-      the property \(own.name) is declared as \(old.type) again after '\(step)' was done; use \
-      a Migration with another name
-      """)
   }
 }
 

@@ -1,5 +1,5 @@
-/// A case that an enum of models no longer has, and what becomes of the records of that case; a line
-/// of the enum's ``ModelSchema``.
+/// A case that an enum of models no longer has, and what becomes of its records; a line of the
+/// enum's ``ModelSchema``.
 ///
 ///     static let schema = ModelSchema<Vehicle>(union: "vehicles", version: 2) {
 ///       RemovedCase("bicycle")                               // there must be none
@@ -9,14 +9,14 @@
 ///       }
 ///     }
 ///
-/// `Database.migrate` does it; before that, the models cannot be used. Without the line, the records
-/// stay as they are: a query of the enum throws a ``PropertyError`` at the first of them.
+/// `Database.migrate` does it; before that, the models cannot be used. Without the line, the
+/// records stay as they are: a query of the enum throws a ``PropertyError`` at the first one.
 public struct RemovedCase<M: ModelUnion>: SchemaPart, Sendable {
   /// The way in which records of the case go.
   public enum Records: Hashable, Sendable {
-    /// There are none: the migration stops with a ``MigrationError`` at the first one.
+    /// There must be none: the migration stops with a ``MigrationError`` at the first one.
     case refused
-    /// They are deleted, as by a removal of their paths: delete rules deny it, or take others along.
+    /// They are deleted, as a removal of their paths does: delete rules deny it, or cascade.
     case deleted
   }
 

@@ -81,26 +81,6 @@ extension Set: PropertyValue where Element: PropertyValue {
   public init(storedValue: Value) throws { self = Set(try [Element](storedValue: storedValue)) }
 }
 
-/// A key that a dictionary's values can be stored under: text, or the id of a model. There are no
-/// others; the requirements are not for apps.
-public protocol DictionaryKey: Hashable, Sendable {
-  /// The type, in a declaration, of a dictionary with such keys.
-  static func _propertyType(of values: PropertyType) -> PropertyType
-  /// The key as text.
-  var _keyText: String { get }
-  /// Reads the text.
-  init(_keyText keyText: String) throws
-}
-
-extension String: DictionaryKey {
-  /// A ``PropertyType/map(_:)``.
-  public static func _propertyType(of values: PropertyType) -> PropertyType { .map(values) }
-  /// Itself.
-  public var _keyText: String { self }
-  /// Takes any text.
-  public init(_keyText keyText: String) throws { self = keyText }
-}
-
 extension Dictionary: PropertyValue where Key: DictionaryKey, Value: PropertyValue {
   /// A map of what the values are; by references where the keys are ids.
   public static var propertyType: PropertyType { Key._propertyType(of: Value.propertyType) }

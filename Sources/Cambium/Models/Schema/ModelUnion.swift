@@ -137,13 +137,13 @@ public struct ModelCase<Union: ModelUnion>: Refinable, Sendable {
   /// Stored under another name before: records of that name are of this case. They are read as
   /// such, and migrating gives them the new name.
   ///
-  /// What the database knows of the case under its former name counts for it. A case that goes, and
-  /// leaves its records to another one, is a ``RemovedCase``.
+  /// Steps that were done under the former name count as done. For a case that is gone, and whose
+  /// records become those of another one, there is ``RemovedCase``.
   public func was(_ name: String) -> ModelCase { changed { $0.names.former.append(name) } }
 
-  /// Had the collection for itself before, as a model that was no case: records without the name of
-  /// a case are of this one. They are given it by `Database.migrate`; before that, the models cannot
-  /// be used.
+  /// Had the collection for itself before, as a model that was no case: records without a name of a
+  /// case are of this one. `Database.migrate` stores the name in them; before that, the models
+  /// cannot be used.
   public func wasAlone() -> ModelCase { changed { $0.names.takesNameless = true } }
 }
 

@@ -145,7 +145,9 @@ extension SchemaCore {
   /// Throws where cases of one union contradict each other.
   func checkCases() throws {
     if let owner = sharing.owner { return try owner().checkCases() }
-    try checkSteps()
+    if let problem = evolution.problem(with: sharing.cases.map { $0() }) {
+      throw DatabaseError.misuse(reason: "\(typeName): \(problem)")
+    }
     var known: [String: (PropertyDefinition, String)] = [:]
     for core in sharing.cases.map({ $0() }) {
       try core.check()
@@ -161,25 +163,6 @@ extension SchemaCore {
               which share the collection \(path)
               """)
         }
-      }
-    }
-  }
-}
-
-extension SchemaCore {
-  /// Throws where the steps of a union and of its cases contradict each other.
-  private func checkSteps() throws {
-    let names = Set(storedProperties.map(\.name))
-    if let name = evolution.removed.first(where: { names.contains($0) }) {
-      throw DatabaseError.misuse(
-        reason: "\(typeName): '\(name)' is said to be removed, and is a property of a case")
-    }
-    let own = Set(evolution.names)
-    for part in parts where part !== self {
-      let shared = part.evolution.names.flatMap(part.evolution.synonyms).first(where: own.contains)
-      if let shared {
-        throw DatabaseError.misuse(
-          reason: "a step of \(part.typeName) and one of \(typeName) are both called '\(shared)'")
       }
     }
   }

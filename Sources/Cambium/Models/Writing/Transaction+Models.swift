@@ -113,7 +113,8 @@ extension Database.Transaction {
   ///
   /// - Returns: True if there was one.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)`` where a delete rule denies it,
-  ///   ``DatabaseError/notFound(_:reason:)`` for an id of one case whose record is another, or what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
+  ///   ``DatabaseError/notFound(_:reason:)`` for an id of one case whose record is of another, or
+  ///   what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
   /// - Complexity: O(log n), and what the delete rules take along.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
