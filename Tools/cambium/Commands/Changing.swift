@@ -44,12 +44,12 @@ enum Changing {
     _ body: (borrowing Database.Transaction, NodePath) throws -> Void
   ) throws {
     if call.has(.dryRun) {
-      let found = try database.snapshot().query(query)
+      let found = try database.snapshot().records(query)
       return try tell(call, try paths(found).count, "would be \(verb)", nil)
     }
     var count = 0
     let sequence = try write(call, database) { tx in
-      let paths = try paths(try tx.query(query))
+      let paths = try paths(try tx.records(query))
       if paths.isEmpty { throw Failure.silent(.negative) }
       for path in paths { try body(tx, path) }
       count = paths.count
