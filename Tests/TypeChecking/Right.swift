@@ -76,6 +76,23 @@ func figures(_ database: Database) throws -> [(String, Int, Double?)] {
     .select { ($0.count, $0.average($0.departureDelay)) }
 }
 
+/// Results that are used where nothing says of what type they are.
+func printed(_ database: Database) throws {
+  print(try database.query(Flight.self).select(\.number).fetch().count)
+  print(try database.query(Flight.self).select(\.number, \.carrier.name).fetch().count)
+  print(try database.query(Flight.self).select(\.number, \.origin, \.scheduled).fetch().count)
+  print(
+    try database.query(Flight.self).where { $0.number > 7 }.order(by: \.scheduled.descending)
+      .select(\.number, \.origin.name, \.scheduled, \.crew).fetch().count)
+  let any: Any = try database.query(Flight.self).select(\.number, \.distance).fetch().count
+  print("\(any), \(try database.query(Flight.self).select(\.number, \.distance).fetch())")
+  print(try database.records("flights where number > $1", 7).fetch().count)
+}
+
+func otherSide(_ database: Database, _ airline: Airline) throws -> [Flight] {
+  try database.related(airline.flights).where { $0.departureDelay > 60 }.fetch()
+}
+
 func related(_ database: Database) throws -> [(Flight, Airline?, Airport?)] {
   try database.query(Airline.self).with(\.flights).forEach { airline, flights in
     print(airline.name, flights.count)

@@ -177,102 +177,6 @@ func misspeltReference(_ flights: ModelQuery<Flight>) throws -> Int {
   try flights.with(\.orign).fetch().count
 }
 
-// MARK: Schemas
-
-struct MisspeltProperty: Model {
-  var id = ID()
-  var name = ""
-  static let schema = ModelSchema<MisspeltProperty>("a") {
-    // error: value of type 'MisspeltProperty' has no member 'nam'
-    Property(\.nam).required()
-  }
-}
-
-struct MisspeltIndex: Model {
-  var id = ID()
-  var name = ""
-  static let schema = ModelSchema<MisspeltIndex>("a") {
-    // error: no dynamic member 'nam'
-    Index(\.nam)
-  }
-}
-
-struct MisspeltSecond: Model {
-  var id = ID()
-  var name = ""
-  var born = Date.distantPast
-  static let schema = ModelSchema<MisspeltSecond>("a") {
-    Property(\.name).required()
-    // error: no dynamic member 'bron'
-    Index(\.name, \.bron.descending)
-    Unique(\.name)
-  }
-}
-
-struct MisspeltUnique: Model {
-  var id = ID()
-  var name = ""
-  static let schema = ModelSchema<MisspeltUnique>("a") {
-    // error: no dynamic member 'nam'
-    Unique(\.nam)
-  }
-}
-
-struct MisspeltView: Model {
-  var id = ID()
-  var name = ""
-  static let schema = ModelSchema<MisspeltView>("a") {
-    // error: no dynamic member 'nam'
-    Count(by: \.nam)
-  }
-}
-
-struct WrongRule: Model {
-  var id = ID()
-  var name = ""
-  static let schema = ModelSchema<WrongRule>("a") {
-    // error: type 'String'
-    Property(\.name).validated("must be positive") { $0 > 0 }
-  }
-}
-
-struct DeleteRuleOfNumber: Model {
-  var id = ID()
-  var number = 0
-  static let schema = ModelSchema<DeleteRuleOfNumber>("a") {
-    // error: requires that 'Int' conform to 'ReferringProperty'
-    Property(\.number).onDelete(.nullify)
-  }
-}
-
-struct WrongInverse: Model {
-  var id = ID()
-  // error: types 'WrongInverse' and
-  var flights: Many<Flight> { many(\.carrier) }
-  static let schema = ModelSchema<WrongInverse>("a")
-}
-
-// error: does not conform to protocol 'Model'
-struct WithoutSchema: Model {
-  var id = ID()
-}
-
-struct CaseOfNoUnion: Model {
-  var id = ID()
-  // error: that 'Flight' conform to 'ModelUnion'
-  static let schema = ModelSchema<CaseOfNoUnion>(caseOf: Flight.self)
-}
-
-func propertyOfAnotherCase(_ vehicles: ModelQuery<Vehicle>) -> ModelQuery<Vehicle> {
-  // error: no dynamic member 'load'
-  vehicles.where { $0.as(Car.self).load > 3 }
-}
-
-func propertyOfNoCase(_ vehicles: ModelQuery<Vehicle>) -> ModelQuery<Vehicle> {
-  // error: no dynamic member 'wheels'
-  vehicles.where { $0.wheels > 3 }
-}
-
 // MARK: Writing
 
 func misspeltUpdate(_ database: Database, _ id: Flight.ID) throws {
@@ -387,5 +291,34 @@ struct WrongDomain: Model {
   static let schema = ModelSchema<WrongDomain>("a") {
     // error: value of type 'Int' | value of type 'Int'
     Property(\.name).clamped(to: 1...5)
+  }
+}
+
+func misspeltSelectionPrinted(_ database: Database) throws {
+  // error: no dynamic member 'numbr' using key path from root type 'Flight' | 'select' | 'Other'
+  print(try database.query(Flight.self).select(\.numbr).fetch().count)
+}
+
+func misspeltSecondPrinted(_ database: Database) throws {
+  // error: no dynamic member 'numbr' using key path from root type 'Flight' | 'select' | 'Other'
+  print(try database.query(Flight.self).select(\.scheduled, \.numbr).fetch().count)
+}
+
+func unknownFigure(_ flights: ModelQuery<Flight>) throws {
+  // error: 'GroupFields<Flight>' has no dynamic member 'median' | cannot call value | 'each V'
+  _ = try flights.group(by: \.carrier).select { $0.median($0.number) }
+}
+
+func misspeltFunctionCalled(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
+  // error: 'Operand<String>' has no dynamic member 'lowercase' | cannot call value
+  flights.where { $0.origin.name.lowercase() == "x" }
+}
+
+struct UnknownModifier: Model {
+  var id = ID()
+  var name = ""
+  static let schema = ModelSchema<UnknownModifier>("a") {
+    // error: 'Property<M, V>' has no member 'require' | cannot infer key path type
+    Property(\.name).require()
   }
 }

@@ -112,4 +112,13 @@ public enum DatabaseError: Error, Equatable, Sendable {
 extension DatabaseError {
   /// True if stored bytes are wrong.
   var isDamage: Bool { if case .corrupt = self { true } else { false } }
+
+  /// An error as the reason in another one, without the words that the other begins with as well:
+  /// damage that is found while damage is reported is named once.
+  static func reason(of error: any Error) -> String {
+    switch error {
+    case DatabaseError.corrupt(let reason): reason
+    default: "\(error)"
+    }
+  }
 }

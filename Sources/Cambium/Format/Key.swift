@@ -122,7 +122,9 @@ extension Key: Hashable, Comparable {
   }
 }
 
-extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+extension Key: CustomStringConvertible, CustomDebugStringConvertible, ExpressibleByStringLiteral,
+  ExpressibleByIntegerLiteral
+{
   /// The key's text form, without escapes.
   public var description: String {
     switch self {
@@ -130,6 +132,12 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleB
     case .uuid(let value): value.uuidString.lowercased()
     case .text(let value): value
     }
+  }
+
+  /// The same, with a text in quotes: `42`, `"ada"`.
+  public var debugDescription: String {
+    if case .text(let text) = self { return text.debugDescription }
+    return description
   }
 
   /// Makes a key from a literal; an invalid literal is a programmer's mistake and stops the

@@ -170,10 +170,20 @@ extension NodePath {
   }
 }
 
-extension NodePath: CustomStringConvertible, ExpressibleByStringLiteral {
+extension NodePath: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable,
+  ExpressibleByStringLiteral
+{
   /// The text form.
   public var description: String {
     keys.map { NodePath.escaped($0.description) }.joined(separator: "/")
+  }
+
+  /// The text form in quotes: `"users/ada"`.
+  public var debugDescription: String { description.debugDescription }
+
+  /// The texts of the keys.
+  public var customMirror: Mirror {
+    Mirror(self, unlabeledChildren: keys.map(\.description), displayStyle: .collection)
   }
 
   /// Makes a path from a literal; an invalid literal is a programmer's mistake and stops the

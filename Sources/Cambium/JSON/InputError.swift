@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The reason why an input could not be read, and the place: what was expected there, and what was
 /// found.
 ///
@@ -92,4 +94,12 @@ extension InputError: CustomStringConvertible {
     let quoted = JSONText.quoted(name)
     return quoted.utf8.contains(ASCII.backslash) ? quoted : name
   }
+}
+
+extension InputError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
+
+  /// The remedy, in a sentence.
+  public var recoverySuggestion: String? { hint ?? "Correct the input at this place." }
 }

@@ -88,3 +88,11 @@ extension LogWriter {
     try removeEntry(entry)
   }
 }
+
+extension CommitTag: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The name and the moment: `release at transaction 12`.
+  public var description: String { "\(name) at transaction \(sequence)" }
+
+  /// The same with the name in quotes: `CommitTag("release", 12)`.
+  public var debugDescription: String { "CommitTag(\(name.debugDescription), \(sequence))" }
+}

@@ -65,8 +65,8 @@ final class Log: Sendable {
     } catch {
       guard case .damaged = error else { throw error }
       throw DatabaseError.corrupt(
-        reason: "the newest record of the log lies in damaged pages: \(error); `cambium repair` "
-          + "says what can be saved")
+        reason: "the newest record of the log lies in damaged pages: \(error.reason); "
+          + "`cambium repair` says what can be saved")
     }
   }
 

@@ -19,7 +19,7 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
     if forWriting {
       if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
       if let failure {
-        throw StorageError(.closed, "\(path) failed before (\(failure)); close and open it again")
+        throw StorageError(.closed, "an earlier call failed (\(failure)); close and open it again")
       }
       if let file = files.replaced() {
         let error = StorageError(.closed, "\(file) was replaced or removed while open")

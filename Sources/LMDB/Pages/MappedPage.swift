@@ -31,7 +31,7 @@
 
   @inline(never)
   static func fault(_ number: UInt64, _ reason: String) -> StorageError {
-    StorageError(.corrupt, "the data file is damaged: page \(number): \(reason)")
+    StorageError(.corrupt, "page \(number) of the data file: \(reason)")
   }
 
   @inline(never)

@@ -42,6 +42,15 @@ extension FileDamage: CustomStringConvertible {
     case .transactionGone(let id): "no meta page of transaction \(id) is left"
     }
   }
+
+  /// The same, as the reason in a sentence that says already that something is damaged.
+  package var reason: String {
+    switch self {
+    case .damaged(let page?, let reason): "page \(page) of the data file: \(reason)"
+    case .damaged(nil, let reason): "the data file: \(reason)"
+    default: description
+    }
+  }
 }
 
 /// Reads pages of a data file with `pread`.
@@ -131,7 +140,7 @@ extension FileDamage {
       StorageError(StorageError(code: code, while: "").kind, description)
     case .notEnvironment: StorageError(.missing, description)
     case .unsupported: StorageError(.unsupported, description)
-    case .damaged: StorageError(.corrupt, description)
+    case .damaged: StorageError(.corrupt, reason)
     case .transactionGone: StorageError(.busy, description)
     }
   }

@@ -115,7 +115,7 @@ struct FarUpdatesTests {
         try tx.set("cats/far", to: ["n": 5])
         try tx.set("ants/one", to: ["to": "near"])
       }
-      let live = try database.query(
+      let live = try database.records(
         "ants join cats as p on to = p.id join cats as q on p.to = q.id select id, q.n"
       ).live()
       #expect(live.map { $0["q.n"] } == [5])

@@ -92,8 +92,8 @@ struct LiveQueryTests {
           let all = try tx["tasks"].children.fetch().count
           if random.kind < 3, all > 60 {
             for number in 0..<3 {
-              let first = try tx.query("tasks sort rank, id limit 1").fetch()
-              let last = try tx.query("tasks sort -rank, -id limit 1").fetch()
+              let first = try tx.records("tasks sort rank, id limit 1").fetch()
+              let last = try tx.records("tasks sort -rank, -id limit 1").fetch()
               for record in number == 0 ? first + last : first { try tx.remove(record.path) }
             }
           } else {

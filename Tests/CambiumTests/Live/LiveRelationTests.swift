@@ -107,7 +107,7 @@ struct LiveRelationTests {
       "comments select id, count(comments by issue of issue) sort -posted, id limit 5",
       "issues | group by count(comments by issue) select count sort -count(comments by issue)",
     ]
-    let texts = try words.map { try Followed(database.query($0)) { "\($0)" } }
+    let texts = try words.map { try Followed(database.records($0)) { "\($0)" } }
     return lists.map { list in { try list.step($0) } } + numbers.map { one in { try one.step($0) } }
       + models.map { one in { try one.step($0) } } + texts.map { one in { try one.step($0) } }
       + [{ try selected.step($0) }, { try whole.step($0) }, { try author.step($0) }]

@@ -62,8 +62,8 @@ struct LiveResultsTests {
     try withDatabase { database in
       try Self.fill(database)
       // The index has all that is asked for, and not what the order of the rows is made of.
-      let live = try database.query("jobs sort -rank limit 4 | ids").live()
-      let again = try database.query("jobs sort -rank limit 4 | ids").fetch()
+      let live = try database.records("jobs sort -rank limit 4 | ids").live()
+      let again = try database.records("jobs sort -rank limit 4 | ids").fetch()
       #expect(live.elementsEqual(again) && again.count == 4)
       try database.update(1 as Job.ID) { $0.rank = 7 }
       try database.delete(9 as Job.ID)

@@ -73,13 +73,13 @@ struct SectionedTextTests {
   func values(_ text: String) throws {
     try withDatabase { database in
       try Self.fill(database)
-      let query = try database.query(text)
+      let query = try database.records(text)
       let (results, snapshot) = (try query.fetch(), try database.snapshot())
       #expect(query.isSectioned && !results.isEmpty)
       for result in results {
         #expect(result.section == (try Self.section(of: result, text, snapshot)))
       }
-      #expect(try database.query("people").fetch().allSatisfy { $0.section == nil })
+      #expect(try database.records("people").fetch().allSatisfy { $0.section == nil })
     }
   }
 
@@ -88,7 +88,7 @@ struct SectionedTextTests {
     try withDatabase { database in
       try Self.fill(database)
       var random = SeededGenerator(seed: seed)
-      let query = try database.query(text)
+      let query = try database.records(text)
       let live = try query.live()
       var sections = try Sectioning(live.elements, at: live.sequence) { $0.section ?? .null }
       var view = StrictListView(sections.sections)

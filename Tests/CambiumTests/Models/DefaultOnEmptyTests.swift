@@ -41,7 +41,7 @@ struct DefaultOnEmptyTests {
       #expect(
         try snapshot.all(Gauge.self).fetch().sorted { $0.number < $1.number }.map(\.level)
           == gauges.map(\.level))
-      for record in try snapshot.query("gauges").fetch() {
+      for record in try snapshot.records("gauges").fetch() {
         let gauge = try #require(gauges.first { .integer(Int64($0.number)) == record["number"] })
         #expect((record.values["level"] == nil) == (gauge.level == 3))
         #expect((record.values["limit"] == nil) == (gauge.limit == 9))
@@ -149,7 +149,7 @@ struct DefaultOnEmptyTests {
       let expected = Dictionary(grouping: gauges, by: \.level).mapValues(\.count)
       #expect(Dictionary(uniqueKeysWithValues: groups.map { ($0.0, $0.1) }) == expected)
       #expect(try query.group(by: \.level).aggregates { $0.count }.explain().contains("view"))
-      #expect(try database.query("gauges where level = 3").count() == expected[3])
+      #expect(try database.records("gauges where level = 3").count() == expected[3])
     }
   }
 }

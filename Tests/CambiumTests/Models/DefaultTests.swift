@@ -74,9 +74,9 @@ struct DefaultTests {
       #expect(try query.where { $0.nick == "none" }.ids() == [.init(1), .init(3)])
       #expect(try query.sum(\.level) == 9)
       #expect(try query.select(\.country).fetch() == ["NL", "NL", "NL"])
-      #expect(try database.query("users where country = null").count() == 0)
-      #expect(try database.query("users where nick = null").count() == 0)
-      let groups = try database.query("users | group by country select count, sum(level)").fetch()
+      #expect(try database.records("users where country = null").count() == 0)
+      #expect(try database.records("users where nick = null").count() == 0)
+      let groups = try database.records("users | group by country select count, sum(level)").fetch()
       #expect(groups.map(\.values) == [["country": "NL", "count": 3, "sum(level)": 9]])
       #expect(throws: DatabaseError.self) { try database.insert(User2(id: 9, name: "Ada")) }
       try database.insert(User2(id: 9, name: "Ada", country: "DE"))
@@ -86,7 +86,7 @@ struct DefaultTests {
       #expect(try ada["country", as: String.self] == "NL" && ada["level"] == 4)
       #expect(try database.snapshot()["users/1/country"].value == "NL")
       let before = try database.snapshot(at: .sequence(2))
-      #expect(try before.query("users where country = \"NL\" and nick != null").count() == 3)
+      #expect(try before.records("users where country = \"NL\" and nick != null").count() == 3)
       #expect(try before.all(User2.self).fetch().map(\.nick) == ["none", "bo", "none"])
     }
   }
@@ -99,7 +99,7 @@ struct DefaultTests {
       let snapshot = try database.snapshot()
       #expect(try snapshot.all(User3.self).fetch().map(\.country) == countries)
       #expect(
-        try snapshot.query("users sort id select country").fetch().map { $0["country"] }
+        try snapshot.records("users sort id select country").fetch().map { $0["country"] }
           == countries.map { .string($0) })
       #expect(
         try snapshot.query(User3.self).where { $0.country == "NL" }.count()
@@ -123,7 +123,7 @@ struct DefaultTests {
       try check(database, ["NL", "NL", "NL", "DE", "DE"])
       let before = try database.snapshot(at: .sequence(2))
       #expect(try before.all(User3.self).fetch().map(\.country) == ["NL", "NL", "NL"])
-      #expect(try before.query("users where country = \"NL\" and level = 3").count() == 3)
+      #expect(try before.records("users where country = \"NL\" and level = 3").count() == 3)
       #expect(try database.planMigration(of: User3.self).steps == [])
     }
   }
@@ -163,7 +163,7 @@ struct DefaultTests {
         let record = try #require(try database.snapshot()[try event.id.path].record)
         #expect(record.values["token"] == .uuid(event.token))
         #expect(record.values["made"] == .date(event.made))
-        #expect(try database.query("events where token = $1", event.token).count() == 1)
+        #expect(try database.records("events where token = $1", event.token).count() == 1)
       }
       #expect(try database.query(Event2.self).where { $0.epoch < Date.distantPast }.count() == 0)
       #expect(throws: DatabaseError.self) {

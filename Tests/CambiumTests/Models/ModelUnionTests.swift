@@ -141,8 +141,8 @@ struct ModelUnionTests {
   func relations() throws {
     try withVehicles { database, car, truck in
       let north = try database.get("north" as Garage.ID)
-      #expect(try database.query(north.cars).ids() == [car])
-      #expect(try database.query(north.trucks).ids() == [truck])
+      #expect(try database.related(north.cars).ids() == [car])
+      #expect(try database.related(north.trucks).ids() == [truck])
       let garages = database.query(Garage.self)
       #expect(try garages.where { $0.cars.any { $0.wheels > 4 } }.count() == 0)
       #expect(try garages.where { $0.trucks.any { $0.wheels > 4 } }.count() == 1)

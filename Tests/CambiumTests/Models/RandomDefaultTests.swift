@@ -280,7 +280,7 @@ private final class DefaultHistory {
     }
     for (text, holds) in questions {
       let text = text.replacing("$1", with: literal(wanted))
-      let query = try snapshot.query("items where \(text)")
+      let query = try snapshot.records("items where \(text)")
       let plan = try query.explain()
       let found = try query.fetch().map { $0.path.description }.sorted()
       let expected = rows.filter { holds($0.value) }.map { "items/\($0.key)" }.sorted()
@@ -302,14 +302,14 @@ private final class DefaultHistory {
   private func askForFigures(
     _ snapshot: Snapshot, _ rows: [Int: Row], _ name: String, _ place: Comment
   ) throws {
-    let selected = try snapshot.query("items sort id select id, \(name)").fetch()
+    let selected = try snapshot.records("items sort id select id, \(name)").fetch()
     #expect(
       selected.map { $0[name] ?? .null }
         == rows.sorted { $0.key < $1.key }.map { $0.value[name] ?? .null }, "\(place) \(name)")
     if name == "tags" { return }
     var counts: [Value: Int64] = [:]
     for row in rows.values { counts[row[name] ?? .null, default: 0] += 1 }
-    for group in try snapshot.query("items | group by \(name) select count").fetch() {
+    for group in try snapshot.records("items | group by \(name) select count").fetch() {
       let value = group[name] ?? .null
       let known = counts.removeValue(forKey: value) ?? counts.removeValue(forKey: value.asDouble)
       #expect(group["count"] == known.map { .integer($0) }, "\(place) \(name) \(value)")
@@ -344,12 +344,12 @@ private final class DefaultHistory {
   ) throws {
     guard snapshot.moment == nil else { return }
     let countries = links.mapValues { rows[$0]?["country"] ?? .null }
-    let behind = try snapshot.query("links where item.country = $1", "NL").fetch().map(
+    let behind = try snapshot.records("links where item.country = $1", "NL").fetch().map(
       \.path.description)
     #expect(
       behind.sorted() == countries.filter { $0.value == "NL" }.map { "links/\($0.key)" }.sorted(),
       place)
-    let shown = try snapshot.query("links sort id select item.country").fetch()
+    let shown = try snapshot.records("links sort id select item.country").fetch()
     #expect(
       shown.map { $0["item.country"] ?? .null }
         == countries.sorted { $0.key < $1.key }.map(\.value), place)

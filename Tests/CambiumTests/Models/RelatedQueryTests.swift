@@ -348,10 +348,10 @@ struct RelatedQueryTests {
           try tx.set(NodePath(keys: ["topics", .text(key)]), to: ["n": 1])
         }
       }
-      let query = try database.query("topics select id, count(posts by topic) sort id")
+      let query = try database.records("topics select id, count(posts by topic) sort id")
       #expect(try query.fetch().map { $0["count(posts by topic)"] } == [2, 1, 0])
       #expect(try query.properties().map(\.type) == [.reference("topics"), .integer])
-      let most = try database.query("topics where count(posts by topic) >= 1 sort -id | ids")
+      let most = try database.records("topics where count(posts by topic) >= 1 sort -id | ids")
       #expect(try most.count() == 2)
     }
   }

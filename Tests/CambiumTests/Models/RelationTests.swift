@@ -146,12 +146,12 @@ struct RelationTests {
     }
     for student in students {
       let attended = courses.filter { $0.students.contains(student.id) }.map(\.id)
-      #expect(try Set(snapshot.query(student.courses).ids()) == Set(attended), comment)
-      #expect(try snapshot.query(student.courses).count() == attended.count, comment)
+      #expect(try Set(snapshot.related(student.courses).ids()) == Set(attended), comment)
+      #expect(try snapshot.related(student.courses).count() == attended.count, comment)
       let graded = courses.filter { $0.grades[student.id] != nil }.map(\.id)
-      #expect(try Set(snapshot.query(student.graded).ids()) == Set(graded), comment)
+      #expect(try Set(snapshot.related(student.graded).ids()) == Set(graded), comment)
       let visited = courses.filter { $0.guests.contains(student.id) }.map(\.id)
-      #expect(try Set(snapshot.query(student.visited).ids()) == Set(visited), comment)
+      #expect(try Set(snapshot.related(student.visited).ids()) == Set(visited), comment)
       let contained = snapshot.query(Course.self).where { $0.students.contains(student.id) }
       #expect(try contained.count() == attended.count, comment)
       let keyed = snapshot.query(Course.self).where { $0.grades.hasKey(student.id) }

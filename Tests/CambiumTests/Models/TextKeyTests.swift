@@ -56,8 +56,8 @@ struct TextKeyTests {
       func ids(_ query: ModelQuery<Part>) throws -> Set<String> { Set(try query.ids().map(\.key)) }
       #expect(try ids(query.where { $0.id > "5" }) == ["9", "a"])
       #expect(try ids(query.where { $0.id <= "10" }) == ["-3", "1", "10"])
-      #expect(try database.query("parts where id > \"5\"").count() == 2)
-      #expect(try database.query("parts where id prefix \"1\"").count() == 2)
+      #expect(try database.records("parts where id > \"5\"").count() == 2)
+      #expect(try database.records("parts where id prefix \"1\"").count() == 2)
       #expect(try query.order { $0.id }.ids().map(\.key) == ["-3", "1", "10", "5", "9", "a"])
       #expect(try query.order { $0.id.descending }.first()?.id == "a")
       #expect(try query.where { $0.id == "10" }.explain().contains("look up 1 key"))
@@ -115,7 +115,7 @@ struct TextKeyTests {
       #expect(
         try Set(orders.where { $0.plain > id }.ids().map(\.key)).count == greater.count, comment)
       let prefix = String(bound.prefix(1))
-      let text = try snapshot.query("parts where id prefix $1", prefix)
+      let text = try snapshot.records("parts where id prefix $1", prefix)
       #expect(try text.count() == sorted.count { $0.hasPrefix(prefix) }, comment)
     }
     let orders = snapshot.query(Order.self)

@@ -107,7 +107,7 @@ struct DynamicQueryTests {
         "\(question.text) with \(question.values)")
       #expect(try all.count() == snapshot.query(Flight.self).matching(question.condition).count())
       // The query's description is the same question, in one piece.
-      #expect(try snapshot.query(all.description).fetch() == all.fetch())
+      #expect(try snapshot.records(all.description).fetch() == all.fetch())
     }
   }
 
@@ -116,11 +116,11 @@ struct DynamicQueryTests {
     _ snapshot: Snapshot, _ text: String, _ values: [any PropertyValue]
   ) throws -> DynamicQuery {
     switch values.count {
-    case 0: try snapshot.query(text)
-    case 1: try snapshot.query(text, values[0])
-    case 2: try snapshot.query(text, values[0], values[1])
-    case 3: try snapshot.query(text, values[0], values[1], values[2])
-    case 4: try snapshot.query(text, values[0], values[1], values[2], values[3])
+    case 0: try snapshot.records(text)
+    case 1: try snapshot.records(text, values[0])
+    case 2: try snapshot.records(text, values[0], values[1])
+    case 3: try snapshot.records(text, values[0], values[1], values[2])
+    case 4: try snapshot.records(text, values[0], values[1], values[2], values[3])
     default:
       try DynamicQuery(
         QueryDescription(parsing: text, values.map(\.storedValue)), .snapshot(snapshot))
@@ -134,12 +134,12 @@ struct DynamicQueryTests {
     try withFlights { database in
       let flights = try database.query(Flight.self).where { $0.number <= 20 }
         .order(by: \.number).fetch()
-      let records = try database.query("flights where number <= 20 sort number").fetch()
+      let records = try database.records("flights where number <= 20 sort number").fetch()
       #expect(try records.map(\.path) == flights.map { try $0.id.path })
       #expect(
         try records.map { try $0["departureDelay", as: Int?.self] } == flights.map(\.departureDelay)
       )
-      let selected = try database.query(
+      let selected = try database.records(
         "flights where number <= $1 sort number select number, origin.name, id", 20)
       #expect(
         try selected.properties() == [
@@ -148,7 +148,7 @@ struct DynamicQueryTests {
         ])
       #expect(try selected.fetch().map(\.path) == flights.map { try $0.id.path })
       #expect(try selected.fetch().map { $0["number"] } == (1...20).map { .integer($0) })
-      let grouped = try database.query(
+      let grouped = try database.records(
         "flights | group by carrier select count, avg(number), max(scheduled) having count > $1", 3)
       #expect(
         try grouped.properties().map(\.type) == [.reference("airlines"), .integer, .double, .date])
@@ -157,16 +157,16 @@ struct DynamicQueryTests {
       #expect(try grouped.fetch().map { try $0["count", as: Int.self] } == typed.map(\.1))
       #expect(try grouped.fetch().map { try $0["avg(number)", as: Double?.self] } == typed.map(\.2))
       #expect(try grouped.fetch().allSatisfy { $0.path == "flights" })
-      let names = try database.query("flights where number <= 20 select origin.name distinct")
+      let names = try database.records("flights where number <= 20 select origin.name distinct")
       #expect(Set(try names.fetch().map { $0["origin.name"] }).count == (try names.count()))
-      let count = try database.query("flights where number <= 20 | count")
+      let count = try database.records("flights where number <= 20 | count")
       #expect(try count.fetch() == [DynamicRecord("flights", ["count": 20])])
       #expect(try count.count() == 20 && count.properties().map(\.name) == ["count"])
-      let exists = try database.query("flights where number > 1000 | exists").fetch()
+      let exists = try database.records("flights where number > 1000 | exists").fetch()
       #expect(exists == [DynamicRecord("flights", ["exists": false])])
-      let ids = try database.query("flights where number <= 20 sort number | ids").fetch()
+      let ids = try database.records("flights where number <= 20 sort number | ids").fetch()
       #expect(try ids.map(\.path) == flights.map { try $0.id.path })
-      let columns = try database.query("flights").properties()
+      let columns = try database.records("flights").properties()
       #expect(columns.map(\.name) == ["id"] + Flight.schema.definition.properties.map(\.name))
     }
   }
@@ -174,7 +174,7 @@ struct DynamicQueryTests {
   @Test("is read in pages, which go on where they ended")
   func pages() throws {
     try withFlights { database in
-      let query = try database.query("flights where number > $1 sort -scheduled, number", 50)
+      let query = try database.records("flights where number > $1 sort -scheduled, number", 50)
       var found: [DynamicRecord] = []
       var next: QueryCursor?
       repeat {
@@ -184,7 +184,7 @@ struct DynamicQueryTests {
       } while next != nil && found.count <= 250
       #expect(try found == query.fetch() && found.count == 250)
       for text in ["| count", "| group by carrier select count", "select carrier distinct"] {
-        let query = try database.query("flights \(text)")
+        let query = try database.records("flights \(text)")
         var found: [DynamicRecord] = []
         try query.batches(of: 2) { found += $0 }
         #expect(try !found.isEmpty && found == query.fetch(), "\(text)")
@@ -195,7 +195,7 @@ struct DynamicQueryTests {
   @Test("says how it is answered, and which names nobody has")
   func words() throws {
     try withFlights { database in
-      let query = try database.query("flights where nmber = $1 or carrier = \"UA\"", 7)
+      let query = try database.records("flights where nmber = $1 or carrier = \"UA\"", 7)
       #expect(try query.unknownNames() == ["nmber"])
       #expect(try query.explain().contains("nmber = 7 or carrier = \"UA\""))
       #expect(query.collection == "flights")
@@ -208,7 +208,7 @@ struct DynamicQueryTests {
   func background() async throws {
     try await withDatabase { database in
       try TypedQueryTests.fill(database)
-      let query = try database.query("flights where number > $1", 100)
+      let query = try database.records("flights where number > $1", 100)
       #expect(try await query.inBackground { try $0.count() } == 200)
       let task = Task {
         try await query.inBackground { query in

@@ -45,14 +45,15 @@ struct ResultsTests {
       let world = try Self.world(try database.snapshot())
       for _ in 0..<5 {
         let present = Question(database.query(), world.items, &random)
-        for shape in try Self.shapes(present, world, "seed \(seed): ", { try database.query($0) }) {
+        for shape in try Self.shapes(present, world, "seed \(seed): ", { try database.records($0) })
+        {
           try shape.check()
           try await shape.checkInBackground()
         }
         let snapshot = try database.snapshot(at: .sequence(past))
         let old = Question(snapshot.query(), before.items, &random)
         for shape in try Self.shapes(
-          old, before, "seed \(seed), before: ", { try snapshot.query($0) })
+          old, before, "seed \(seed), before: ", { try snapshot.records($0) })
         {
           try shape.check()
           try await shape.checkInBackground()
@@ -61,7 +62,8 @@ struct ResultsTests {
         try await database.write { tx in
           var random = FormatRandom(seed: inner)
           let own = Question(try tx.query(), world.items, &random)
-          for shape in try Self.shapes(own, world, "seed \(seed), inside: ", { try tx.query($0) }) {
+          for shape in try Self.shapes(own, world, "seed \(seed), inside: ", { try tx.records($0) })
+          {
             try shape.check()
           }
         }

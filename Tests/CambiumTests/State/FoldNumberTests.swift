@@ -130,13 +130,14 @@ struct FoldNumberTests {
     let database = try Database(at: path)
     func expectAnswers(_ database: Database) throws {
       func keys(_ text: String) throws -> [Key?] {
-        try database.query("flights where \(text)").fetch().map(\.key)
+        try database.records("flights where \(text)").fetch().map(\.key)
       }
       // Computed from the imported file, without the database.
       #expect(try keys("carrier = \"UA\" sort -delay limit 3") == [61, 9, 17])
       #expect(try keys("note = \"n61\"") == [61])
       #expect(try keys("delay > 77 sort -delay") == [3, 31])
-      let groups = try database.query("flights | group by carrier select count, sum(delay)").fetch()
+      let text = "flights | group by carrier select count, sum(delay)"
+      let groups = try database.records(text).fetch()
       let figures = groups.map { [$0["count"], $0["sum(delay)"]] }
       #expect(figures == [[15, 342], [15, 317], [16, 922], [16, 452]])
       try expectSound(database)

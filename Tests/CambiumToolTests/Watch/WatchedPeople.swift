@@ -21,7 +21,7 @@ struct WatchedPeople {
   /// Follows all people with the clauses at the end of the query.
   init(_ clauses: String) throws {
     database = try Database.inMemory()
-    let query = try database.query("people select id, n \(clauses)")
+    let query = try database.records("people select id, n \(clauses)")
     live = try query.live()
     sectioning = try Sectioning(live.elements, at: live.sequence) { $0.section ?? .null }
     list = WatchedList(of: query, columns: ["id", "n"])

@@ -131,7 +131,7 @@ package struct Library {
   private static func ask(_ database: Database, _ queries: [String]) throws -> String {
     try database.read { snapshot in
       try queries.map { text in
-        let query = try snapshot.query(text)
+        let query = try snapshot.records(text)
         if text.hasSuffix("count") { return "\(try query.count())" }
         return try query.fetch().map { "\($0.path) \($0.values)" }.joined(separator: "\n")
       }.joined(separator: "\n")

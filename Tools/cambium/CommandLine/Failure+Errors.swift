@@ -28,7 +28,8 @@ extension Failure {
       if let error = DatabaseError(storage: error) {
         self.init(error, database: database)
       } else {
-        self.init(.negative, "failed", "\(error)")
+        let message = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+        self.init(.negative, "failed", message)
       }
     }
   }
@@ -86,43 +87,14 @@ extension DatabaseError {
     return name.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
   }
 
+  /// The problem, with values and sizes in the forms that the commands have for them.
   fileprivate var message: String {
     switch self {
-    case .badKey(let key, let reason): "“\(key)” cannot be a key: \(reason)"
-    case .badValue(let path, let reason): "\(path.name) cannot hold this value: \(reason)"
-    case .notFound(let path, let reason): "nothing at \(path.name): \(reason)"
-    case .exists(let path, let reason): "\(path.name) is taken: \(reason)"
-    case .invalid(let violations): violations.map(\.description).joined(separator: "; ")
-    case .notUnique(let path, let index, let owner):
-      "\(path.name) has the same \(index.joined(separator: ", ")) as \(owner.name)"
-    case .stillReferred(let path, let owner, let property):
-      "\(path.name) cannot go: \(property) of \(owner.name) refers to it"
-    case .conflict(.root, let expected, let found):
-      "transaction \(expected) is not the newest: \(found) is"
-    case .conflict(let path, let expected, let found):
-      "\(path.name) was expected at transaction \(expected), but \(found) changed it"
     case .undoConflict(let conflicts): UndoText.message(conflicts)
     case .mergeConflict(let conflicts): MergeText.message(conflicts)
-    case .misuse(let reason): reason
     case .transactionTooLarge(let bytes, let limit):
       "the transaction has \(Quantity.bytes(bytes)), and the limit is \(Quantity.bytes(limit))"
-    case .busy(let reason): "the database is busy: \(reason)"
-    case .alreadyOpen(let path): "\(path) is open already"
-    case .noSuchMoment(let reason): "no such moment: \(reason)"
-    case .compacted(let oldest): "the history before transaction \(oldest) was compacted away"
-    case .noDatabase(let path): "no database at \(path)"
-    case .unsupported(let path, let reason): "\(path) cannot be opened: \(reason)"
-    case .needsMigration(let path, let steps):
-      "\(path.name) is not migrated yet: \(steps.joined(separator: "; "))"
-    case .readOnly(let reason): "the database can only be read: \(reason)"
-    case .full(let reason): "no space left: \(reason)"
-    case .stateBehind(let applied, let head, let reason):
-      "transaction \(head) is stored, and only what came up to \(applied) can be read: \(reason)"
-    case .corrupt(let reason): "the database is damaged: \(reason)"
-    case .ioFailure(let reason): "the disk failed: \(reason)"
-    case .outcomeUnknown(let sequence):
-      "the disk failed while transaction \(sequence) was committed"
-    case .closed(let reason): "the database was closed: \(reason)"
+    default: description
     }
   }
 

@@ -64,7 +64,7 @@ enum Changing {
   ) throws {
     var count = 0
     let sequence = try make(call, database) { tx in
-      let paths = try paths(try tx.query(query))
+      let paths = try paths(try tx.records(query))
       if paths.isEmpty { throw Failure.silent(.negative) }
       for path in paths { try body(tx, path) }
       count = paths.count

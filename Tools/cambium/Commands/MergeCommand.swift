@@ -89,7 +89,7 @@ enum MergeCommand {
   ) throws {
     let word = UndoCommands.word(for: resolution)
     for conflict in conflicts {
-      try output.line("\(word): \(Terminal.escaped(MergeText.text(conflict)))")
+      try output.line("\(word): \(Terminal.escaped(conflict.description))")
     }
   }
 }

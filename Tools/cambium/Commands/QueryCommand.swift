@@ -51,7 +51,7 @@ enum QueryCommand {
   static func run(_ call: Call) throws {
     let snapshot = try OpenDatabase.snapshot(call)
     do {
-      try answer(try snapshot.query(call.value(text).text), snapshot, call)
+      try answer(try snapshot.records(call.value(text).text), snapshot, call)
     } catch let error as QueryError {
       throw Failure(error, help: "query")
     }

@@ -44,7 +44,7 @@ enum WatchCommand {
   static func run(_ call: Call) async throws {
     let database = try OpenDatabase.forReading(call)
     do {
-      var query = try database.query(call.value(text).text)
+      var query = try database.records(call.value(text).text)
       query.request.check = {
         if Signals.isInterrupted || Task.isCancelled { throw CancellationError() }
       }

@@ -9,28 +9,9 @@ enum MergeText {
 
   /// The reason why nothing was merged, in one line.
   static func message(_ conflicts: [MergeConflict]) -> String {
-    let named = conflicts.prefix(namedMax).map(text).joined(separator: "; ")
+    let named = conflicts.prefix(namedMax).map(\.description).joined(separator: "; ")
     let more = conflicts.count - namedMax
     return "changed on both sides: \(named)" + (more > 0 ? "; and \(more) more" : "")
-  }
-
-  /// A conflict in a line.
-  static func text(_ conflict: MergeConflict) -> String {
-    var place = conflict.path.isRoot ? "the root" : conflict.path.description
-    if let property = conflict.property { place += " \(property)" }
-    return "\(place) was \(value(conflict.base)): \(side(conflict.here, "here")), "
-      + side(conflict.there, "there")
-  }
-
-  private static func side(_ side: MergeConflict.Side, _ name: String) -> String {
-    var parts = side.changedBy.map { ["\($0)"] } ?? []
-    parts += side.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    let by = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
-    return "\(value(side.value)) \(name)\(by)"
-  }
-
-  private static func value(_ value: Value?) -> String {
-    value.map { ValueText.short($0) } ?? "nothing"
   }
 
   /// A conflict as JSON.

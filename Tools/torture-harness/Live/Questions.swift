@@ -28,11 +28,12 @@ struct Questions {
   private func text(_ records: inout RandomRecords) throws -> Question<DynamicQuery> {
     while true {
       let drawn = RandomQuery.draw(&records)
-      let query = try database.query(drawn.text)
+      let query = try database.records(drawn.text)
       guard (try? query.fetch()) != nil else { continue }
       return Question(
         text: drawn.text, shape: drawn.shape.rawValue, query: query,
-        again: { try $0.query(drawn.ordered).fetch() }, path: drawn.isOfRecords ? { $0.path } : nil,
+        again: { try $0.records(drawn.ordered).fetch() },
+        path: drawn.isOfRecords ? { $0.path } : nil,
         values: drawn.isOfRecords ? { $0.values } : nil, isWindowed: drawn.isWindowed)
     }
   }

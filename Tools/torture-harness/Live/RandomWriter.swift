@@ -158,7 +158,7 @@ final class RandomWriter {
     let count = 5 + records.random.below(50)
     let query = "\(collection) sort \(records.random.oneIn(2) ? "-" : "")\(name) limit \(count)"
     try database.write { tx in
-      for record in try tx.query(query).fetch() {
+      for record in try tx.records(query).fetch() {
         _ = try? tx.attempt { try tx.remove(record.path) }
       }
     }

@@ -35,7 +35,7 @@ struct Judge {
   private func answer(
     _ text: String, _ columns: [String], _ snapshot: Snapshot
   ) throws -> [[Value]] {
-    let query = try snapshot.query(text)
+    let query = try snapshot.records(text)
     if columns == [JudgedQuery.count] { return [[.integer(Int64(try query.count()))]] }
     return try query.fetch().map { record in
       columns.map { $0 == JudgedQuery.key ? Judge.value(record.key) : record[$0] ?? .null }

@@ -89,7 +89,7 @@ struct Starvation {
     try twice { [run, head] in
       try Checker(script: run.script).compare(database, at: head, isPresent: true)
       // Backtracking is PCRE2's; the linear patterns are the engine's own.
-      _ = try database.query("bulk where q matches /w(o)rd?.*\\1/ | count").fetch()
+      _ = try database.records("bulk where q matches /w(o)rd?.*\\1/ | count").fetch()
     }
   }
 

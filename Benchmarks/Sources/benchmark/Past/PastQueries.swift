@@ -74,8 +74,8 @@ struct PastQueries {
     _ database: Database, _ moment: SequenceNumber, changed: Int
   ) throws -> [String] {
     let snapshot = try database.snapshot(at: .sequence(moment))
-    let indexed = try snapshot.query("rows where group = 14 | count")
-    let scanned = try snapshot.query("rows where not (group != 14) | count")
+    let indexed = try snapshot.records("rows where group = 14 | count")
+    let scanned = try snapshot.records("rows where not (group != 14) | count")
     var times = Measurements()
     for round in 0..<rounds {
       for index in 0..<2 {

@@ -77,7 +77,7 @@ struct PatternSuite {
   private func ask(_ hostile: Case, _ number: Int, _ database: Database) throws -> String {
     do {
       let text = "texts where id = \(number) and \(hostile.condition) | count"
-      return try database.query(text, hostile.pattern).count() > 0 ? "found" : "not found"
+      return try database.records(text, hostile.pattern).count() > 0 ? "found" : "not found"
     } catch let error as QueryError {
       return error.reason.contains("too long") ? "refused" : "\(error)"
     }

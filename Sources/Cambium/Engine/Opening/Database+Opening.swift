@@ -133,9 +133,9 @@ extension Database {
       _ = try directory.snapshot(at: .now)
       return nil
     } catch let error where Database.isDamage(error) {
-      return "\(error)"
+      return DatabaseError.reason(of: error)
     } catch let error as StorageError where [.missing, .notRegular].contains(error.kind) {
-      return "\(error)"
+      return DatabaseError.reason(of: error)
     }
   }
 
@@ -145,7 +145,7 @@ extension Database {
     do { try bringUpToDate() } catch let error
       where !directory.isReadOnly && Database.isDamage(error)
     {
-      try rebuild(because: "\(error)", progress, insteadOf: generation)
+      try rebuild(because: DatabaseError.reason(of: error), progress, insteadOf: generation)
     }
   }
 

@@ -90,7 +90,9 @@ extension OpenDirectory {
         throw error
       } catch {
         report(
-          .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
+          .checkpointFailed(
+            "the one of \(checkpoint.mark.sequence) is of no use: "
+              + DatabaseError.reason(of: error)))
       }
     }
     return try fill(directory, generation, upTo: head, isRecovery, progress) {

@@ -7,7 +7,7 @@ extension DatabaseError {
   init(_ error: StorageError) {
     let text = error.description
     switch error.kind {
-    case .diskFull: self = .full(reason: "\(text); free some space and try again")
+    case .diskFull: self = .full(reason: text)
     case .mapFull: self = .full(reason: "\(text); raise Options.sizeMax")
     case .inputOutput, .uncertain, .missing, .invalid, .badTransaction, .noAddressSpace:
       self = .ioFailure(reason: text)
@@ -38,7 +38,7 @@ extension DatabaseError {
     switch damage {
     case .unreadable: self = .ioFailure(reason: "\(damage)")
     case .unsupported: self = .unsupported(path: "", reason: "\(damage)")
-    case .notEnvironment, .damaged, .transactionGone: self = .corrupt(reason: "\(damage)")
+    case .notEnvironment, .damaged, .transactionGone: self = .corrupt(reason: damage.reason)
     }
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Changes that are collected before there is a transaction, in one place or in several, and then
 /// written together.
 ///
@@ -222,4 +224,9 @@ extension Database {
       try $0.perform(batch)
     }
   }
+}
+
+extension WriteBatch.Conflict: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
 }

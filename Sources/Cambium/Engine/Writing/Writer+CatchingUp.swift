@@ -60,7 +60,7 @@ extension Writer {
       try exclusively { try translating { try catchUp() } }
       return nil
     } catch {
-      return (applied, head, "\(error)")
+      return (applied, head, DatabaseError.reason(of: error))
     }
   }
 }

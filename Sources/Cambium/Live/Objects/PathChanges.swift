@@ -15,6 +15,20 @@ public struct PathChange: Hashable, Sendable {
   public var new: Value? { change.new }
 }
 
+extension PathChange: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The change, and the transaction if there is one: `users/ada/name: nil → "Ada", transaction 12
+  /// of 2013-01-01T10:00:00Z by ada`.
+  public var description: String {
+    [change.description, transaction?.description].compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// Both in full.
+  public var debugDescription: String {
+    [change.debugDescription, transaction?.debugDescription].compactMap(\.self)
+      .joined(separator: ", ")
+  }
+}
+
 /// The changes at all paths that a pattern describes, one after the other; see
 /// ``Database/changes(at:after:startsWithPresent:)``.
 public struct PathChanges: AsyncSequence, Sendable {

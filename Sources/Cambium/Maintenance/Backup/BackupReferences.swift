@@ -38,7 +38,7 @@ struct BackupReferences {
       }
     } catch let damage as FileDamage {
       throw DatabaseError.corrupt(
-        reason: "the baseline of transaction \(mark.sequence): \(damage)")
+        reason: "the baseline of transaction \(mark.sequence): \(damage.reason)")
     }
   }
 

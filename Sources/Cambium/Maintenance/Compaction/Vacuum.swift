@@ -102,7 +102,7 @@ private struct VacuumRun {
     _ copy: PageWalker.Report, against old: PageWalker.Report, _ name: String
   ) throws {
     if let finding = (old.findings + copy.findings).first {
-      throw DatabaseError.corrupt(reason: "\(name) is damaged: \(finding)")
+      throw DatabaseError.corrupt(reason: "\(name): \(finding)")
     }
     func entries(_ report: PageWalker.Report) -> [String: UInt64] {
       report.tables.reduce(into: [:]) { $0[$1.name] = $1.entries }

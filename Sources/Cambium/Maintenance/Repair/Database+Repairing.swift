@@ -230,7 +230,7 @@ private struct LogRescue {
       try projector.apply(record)
     } catch let error as DatabaseError {
       projector.rollBack()
-      return "\(error)"
+      return DatabaseError.reason(of: error)
     }
     try projector.release()
     return nil

@@ -54,7 +54,7 @@ struct Scrub {
       place.advance(stretch.last, bytes: stretch.bytes)
       if place.table == StateTables.names.count { try walkState(state, &place) }
     } catch let error where Database.isDamage(error) {
-      try mend(state, "\(error)", &place)
+      try mend(state, DatabaseError.reason(of: error), &place)
     }
   }
 
@@ -87,7 +87,7 @@ struct Scrub {
       }
       place.advance(stretch.last, bytes: stretch.bytes)
     } catch let error where Database.isDamage(error) {
-      note("the table \(name): \(error)", nil, &damage)
+      note("the table \(name): \(DatabaseError.reason(of: error))", nil, &damage)
       place.advance(nil, bytes: 0)
     }
     place.damage = damage

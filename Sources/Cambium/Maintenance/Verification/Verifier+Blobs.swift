@@ -22,7 +22,7 @@ extension Verifier {
           try require($0, "the baseline of transaction \(mark.sequence)")
         }
       } catch let damage as FileDamage {
-        result.add("log", "the baseline of transaction \(mark.sequence): \(damage)")
+        result.add("log", "the baseline of transaction \(mark.sequence): \(damage.reason)")
       }
       try progress.tell("blobs", 0)
     }

@@ -52,7 +52,7 @@ struct Verifier {
     _ part: String, _ body: (inout Verifier) throws -> Void
   ) throws {
     do { try body(&self) } catch let error as DatabaseError where error.isDamage {
-      result.add(part, "\(error)")
+      result.add(part, DatabaseError.reason(of: error))
     }
   }
 
@@ -89,11 +89,11 @@ struct Verifier {
       add("log", report, prefix: "baseline: ")
       try baseline.check()
     } catch let damage as FileDamage {
-      result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(damage)")
+      result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(damage.reason)")
     } catch let error as StorageError {
       result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(error)")
     } catch let error as DatabaseError where error.isDamage {
-      result.add("log", "\(error)")
+      result.add("log", DatabaseError.reason(of: error))
     }
   }
 
@@ -157,7 +157,7 @@ struct Verifier {
         throw DatabaseError.corrupt(reason: "the segments do not end where the log goes on")
       }
     } catch let error as DatabaseError where error.isDamage {
-      result.add("log", "\(error)")
+      result.add("log", DatabaseError.reason(of: error))
     }
   }
 

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A step that makes records of a model's form out of older ones, with the old record and the new
 /// model at hand; a line of a ``ModelSchema``.
 ///
@@ -121,4 +123,12 @@ public struct MigrationError: Error, CustomStringConvertible {
 
   /// The record's path, the step and the cause in words.
   public var description: String { "\(path), step '\(step)': \(cause)" }
+}
+
+extension MigrationError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
+
+  /// The remedy, in a sentence.
+  public var recoverySuggestion: String? { "Change the record, or the step, and migrate again." }
 }

@@ -60,6 +60,16 @@ public struct Coordinate: Nested, Hashable {
   }
 }
 
+extension Coordinate: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The degrees, north and east: `40.64, -73.78`.
+  public var description: String { "\(latitude), \(longitude)" }
+
+  /// The degrees with their names: `Coordinate(latitude: 40.64, longitude: -73.78)`.
+  public var debugDescription: String {
+    "Coordinate(latitude: \(latitude), longitude: \(longitude))"
+  }
+}
+
 private func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
 
 extension ModelQuery {

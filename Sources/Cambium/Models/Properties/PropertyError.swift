@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A stored value does not fit the model's property: it has another type, it is a case that the
 /// enum does not know, or it is missing where one is required.
 ///
@@ -15,4 +17,14 @@ public struct PropertyError: Error, Equatable, Sendable, CustomStringConvertible
 
   /// The path, the property and the reason in one line.
   public var description: String { "\(path), property \(property): \(reason)" }
+}
+
+extension PropertyError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
+
+  /// The remedy, in a sentence.
+  public var recoverySuggestion: String? {
+    "Read the record by its path, or give the property its former type."
+  }
 }

@@ -15,15 +15,15 @@ extension Many {
 extension Database {
   /// Asks about the models that refer to one: the other side of its relation.
   ///
-  ///     let team = try database.query(department.people).order(by: \.name).fetch()
-  public func query<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
+  ///     let team = try database.related(department.people).order(by: \.name).fetch()
+  public func related<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
     query(Other.self).matching(many.condition)
   }
 }
 
 extension Snapshot {
   /// Asks about the models that refer to one at this moment.
-  public func query<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
+  public func related<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
     query(Other.self).matching(many.condition)
   }
 }
@@ -33,7 +33,7 @@ extension Database.Transaction {
   /// asked for.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
-  public func query<Other: Model>(_ many: Many<Other>) throws -> ModelQuery<Other> {
+  public func related<Other: Model>(_ many: Many<Other>) throws -> ModelQuery<Other> {
     try query(Other.self).matching(many.condition)
   }
 }

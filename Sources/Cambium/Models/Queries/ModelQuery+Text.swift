@@ -3,7 +3,7 @@
 extension Database {
   /// Asks in the query language, at the newest moment there is when a result is asked for.
   ///
-  ///     try database.query("flights where origin = $1 and delay > $2", airport.id, 60).fetch()
+  ///     try database.records("flights where origin = $1 and delay > $2", airport.id, 60).fetch()
   ///
   /// - Parameters:
   ///   - text: The query in the query language.
@@ -11,27 +11,27 @@ extension Database {
   ///     this way: text that is put together can be made to ask something else.
   /// - Returns: The query; nothing is read for it yet.
   /// - Throws: ``QueryError`` at the word that is wrong.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
+  public func records(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
     try DynamicQuery(text, values.map(\.storedValue), .database(self))
   }
 }
 
 extension Snapshot {
-  /// Asks in the query language at this moment; see ``Database/query(_:_:)``.
+  /// Asks in the query language at this moment; see ``Database/records(_:_:)``.
   ///
   /// - Throws: ``QueryError`` at the word that is wrong.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
+  public func records(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
     try DynamicQuery(text, values.map(\.storedValue), .snapshot(self))
   }
 }
 
 extension Database.Transaction {
   /// Asks in the query language, about what the transaction has left when a result is asked for;
-  /// see ``Database/query(_:_:)``.
+  /// see ``Database/records(_:_:)``.
   ///
   /// - Throws: ``QueryError`` at the word that is wrong; ``DatabaseError/misuse(reason:)`` after
   ///   the transaction has ended.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
+  public func records(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
     try DynamicQuery(text, values.map(\.storedValue), .snapshot(try readingSnapshot()))
   }
 }

@@ -203,66 +203,12 @@ extension PropertyPath {
   }
 }
 
-extension QueryDescription {
-  /// True if a limit or an offset leaves out records; a description with groups would leave out
-  /// groups instead.
-  var isLimited: Bool { limit != nil || offset > 0 }
-}
-
 extension ModelQuery {
-  /// Only some properties of the models that answer.
-  ///
-  /// - Parameter properties: The properties, also through references: `\.origin.name`.
-  /// - Returns: A selection, which fetches tuples of the properties' types.
-  @inlinable
-  public func select<each T: PropertyTerm>(
-    _ properties: repeat (Fields<M>) -> each T
-  ) -> Selection<(repeat (each T).V)> {
-    let fields = Fields<M>()
-    return Selection(request, of: (repeat (each properties)(fields).operand))
-  }
-
-  /// Only one property of the models that answer.
-  ///
-  ///     let longest = try query.select(\.distance).fetch().max()
-  ///
-  /// - Parameter property: The property, also through references.
-  /// - Returns: A selection, which fetches values of the property's type.
-  @inlinable
-  public func select<T: PropertyTerm>(_ property: (Fields<M>) -> T) -> Selection<T.V> {
-    Selection(request, of: property(Fields<M>()).operand)
-  }
-
   // MARK: Aggregates
 
   private func aggregate<V: PropertyValue>(
     _ kind: QueryAggregate.Kind, _ property: (Fields<M>) -> Operand<V>
-  ) throws -> Value {
-    let path = property(Fields<M>()).path
-    if request.description.isLimited { return try aggregateOfSome(kind, path) }
-    var value: Value?
-    try request.run {
-      $0.grouping = .init([], [QueryAggregate(kind, path)])
-      $0.orderings = []
-    }.forEachValues {
-      value = $0.last
-      return true
-    }
-    return value ?? .null
-  }
-
-  /// The aggregate of no more models than the limit lets through.
-  private func aggregateOfSome(_ kind: QueryAggregate.Kind, _ path: PropertyPath) throws -> Value {
-    let run = try request.run { $0.selection = [path] }
-    let type = try run.scope.resolve(path).orderedType
-    var accumulator = QueryAccumulator(kind)
-    var scratch = ByteBuffer(capacity: 64)
-    try run.forEachValues { values in
-      try values[0].stored().lend { try accumulator.add($0, as: type, &scratch) }
-      return true
-    }
-    return try accumulator.result()
-  }
+  ) throws -> Value { try request.aggregate(kind, of: property(Fields<M>()).path) }
 
   /// The sum of a property; zero where there is none.
   ///

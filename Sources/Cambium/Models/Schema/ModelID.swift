@@ -168,9 +168,15 @@ extension ModelID: DictionaryKey {
   }
 }
 
-extension ModelID: CustomStringConvertible {
-  /// The model's type and the key: `Airport/JFK`.
+extension ModelID: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The model's type and the key: `Airport/JFK`; `Airport/?` for an id that is not assigned.
   public var description: String { "\(M.self)/\(isAssigned ? "\(key)" : "?")" }
+
+  /// The id as a program writes it: `Airport.ID("JFK")`; `Airport.ID()` for one that is not
+  /// assigned.
+  public var debugDescription: String {
+    "\(M.self).ID(\(isAssigned ? String(reflecting: key) : ""))"
+  }
 }
 
 extension ModelID: Comparable where M.Key: Comparable {

@@ -22,7 +22,7 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
     self.terms = { Fields<M>.orderings(repeat (each terms)(Fields<M>())) }
   }
 
-  fileprivate func unique() -> Index { changed { $0.isUnique = true } }
+  fileprivate func asUnique() -> Index { changed { $0.isUnique = true } }
 
   /// Only records that pass have an entry.
   public func `where`(
@@ -59,7 +59,7 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
 public func Unique<M: Model, each T: OrderTerm>(
   _ terms: repeat @escaping @Sendable (Fields<M>) -> each T
 ) -> Index<M> {
-  Index(repeat each terms).unique()
+  Index(repeat each terms).asUnique()
 }
 
 extension Ordering {

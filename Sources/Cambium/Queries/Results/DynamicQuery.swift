@@ -1,10 +1,10 @@
 /// A question to records whose type the program does not know, in the query language: for tools,
 /// consoles and searches that are kept as text. <doc:AskingByText> has the language.
 ///
-///     let late = try database.query("flights where delay > $1 sort -scheduled limit 50", 60)
+///     let late = try database.records("flights where delay > $1 sort -scheduled limit 50", 60)
 ///     for flight in try late.fetch() { print(flight.path, flight["number"] ?? .null) }
 ///
-///     let counts = try database.query("flights | group by carrier select count, avg(delay)")
+///     let counts = try database.records("flights | group by carrier select count, avg(delay)")
 ///     for group in try counts.fetch() { print(try group["count", as: Int.self]) }
 ///
 /// Nothing is read until a result is asked for. A query of a ``Database`` then looks at its newest

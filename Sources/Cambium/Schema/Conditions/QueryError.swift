@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The reason why a query or a condition cannot be answered as it is.
 ///
 ///     flights where departureDelay >> 60
@@ -39,4 +41,12 @@ extension QueryError: CustomStringConvertible {
     return "\(String(decoding: line, as: UTF8.self))\n"
       + String(repeating: " ", count: column) + marks + "\n" + reason
   }
+}
+
+extension QueryError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
+
+  /// The remedy, in a sentence.
+  public var recoverySuggestion: String? { "Change the query." }
 }

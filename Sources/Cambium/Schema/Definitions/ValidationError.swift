@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The problems of models that were to be written: every message, each with its path.
 ///
 /// Nothing has been logged when it is thrown. For one model its causes are the messages of its
@@ -47,4 +49,12 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
     let text = messages.joined(separator: "; ")
     return path.map { "\($0): \(text)" } ?? text
   }
+}
+
+extension ValidationError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
+
+  /// The remedy, in a sentence.
+  public var recoverySuggestion: String? { "Change the values, and write again." }
 }

@@ -301,7 +301,7 @@ struct DeleteRuleTests {
         try tx.set("world/airlines/UA", to: ["country": "US"])
         try tx.set("flights/1", to: ["carrier": "UA", "number": 1])
       }
-      let found = try database.query("flights select carrier.country.name").fetch()
+      let found = try database.records("flights select carrier.country.name").fetch()
       #expect(found.map { $0["carrier.country.name"] } == ["United States"])
     }
   }

@@ -96,7 +96,7 @@ struct ModelKitTests {
 
     let company = try store.insert(Company())
     try store.update(id) { $0.company = company }
-    let employees = try store.query(try store.get(company).employees).count()
+    let employees = try store.related(try store.get(company).employees).count()
     #expect(employees == 1)
     try store.delete(company)
     #expect(try store.count(Person.self) == 0)

@@ -67,7 +67,7 @@ struct RealtimeTests {
       let photo = try #require(user.photo)
       let content = try database.read { try $0.read(photo) }
       #expect(user.name == "User name" && content == image)
-      #expect(try database.query(user.ownedGroups).ids() == ["swimmers"])
+      #expect(try database.related(user.ownedGroups).ids() == ["swimmers"])
     }
   }
 
@@ -79,9 +79,9 @@ struct RealtimeTests {
         try tx.removeElement(at: 0, from: user.id, \.groups)
       }
       #expect(try database.get(user.id).groups == ["readers"])
-      #expect(try database.query(user.conversations).fetch().map(\.topic) == ["Hello"])
+      #expect(try database.related(user.conversations).fetch().map(\.topic) == ["Hello"])
       let readers = try database.get("readers" as Group.ID)
-      #expect(try database.query(readers.members).ids() == ["user_1"])
+      #expect(try database.related(readers.members).ids() == ["user_1"])
       try database.delete(readers.id)
       #expect(try database.get(user.id).groups == [])
       try database.delete(user.id)
@@ -100,7 +100,7 @@ struct RealtimeTests {
       }
       let admins = try database.query(User.self).where { $0.roles.hasKey(swimmers) }.fetch()
       #expect(admins.map(\.roles) == [[swimmers: "admin"]])
-      let holders = try database.query(try database.get(swimmers).holders).ids()
+      let holders = try database.related(try database.get(swimmers).holders).ids()
       #expect(holders == ["user_1"])
       try database.delete(swimmers)
       #expect(try database.get(user.id).roles == [:])

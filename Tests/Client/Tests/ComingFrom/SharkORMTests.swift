@@ -53,14 +53,14 @@ struct SharkORMTests {
   @Test("asks for the other side of a relation")
   func relation() throws {
     try withPeople { database, department in
-      let team = try database.query(department.people).fetch()
+      let team = try database.related(department.people).fetch()
       #expect(team.map(\.name).sorted() == ["Ada", "Bob"])
-      #expect(try database.query(Department().people).count() == 0)
+      #expect(try database.related(Department().people).count() == 0)
       try database.write { tx in
         try tx.insert(Person(name: "Joe", department: department.id))
-        #expect(try tx.query(department.people).count() == 3)
+        #expect(try tx.related(department.people).count() == 3)
       }
-      #expect(try database.snapshot().query(department.people).count() == 3)
+      #expect(try database.snapshot().related(department.people).count() == 3)
     }
   }
 
@@ -75,7 +75,7 @@ struct SharkORMTests {
         try database.insert(Person(payrollNumber: 123_456))
       }
       #expect(throws: DatabaseError.self) { try database.delete(department.id) }
-      try database.write { tx in try tx.delete(tx.query(department.people)) }
+      try database.write { tx in try tx.delete(tx.related(department.people)) }
       #expect(try database.delete(department.id))
     }
   }

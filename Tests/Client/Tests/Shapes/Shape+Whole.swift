@@ -51,7 +51,7 @@ extension Shape {
     Shape("explain") { try check(!$0.query(Flight.self).explain().isEmpty) },
     Shape("many") { database in
       let united = try database.get("UA" as Airline.ID)
-      try check(database.query(united.flights).ids() == [1, 2])
+      try check(database.related(united.flights).ids() == [1, 2])
     },
     Shape("near") { database in
       let here = Coordinate(latitude: 40.6, longitude: -73.7)

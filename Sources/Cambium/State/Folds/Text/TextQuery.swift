@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A query for words in texts.
 ///
 /// Words are compared by the rules of the view's language: in any case, with or without accents,
@@ -57,4 +59,9 @@ public struct TextQueryError: Error, Hashable, Sendable, CustomStringConvertible
 
   /// The sentence for people.
   public var description: String { "column \(column): \(reason)" }
+}
+
+extension TextQueryError: LocalizedError {
+  /// The ``description``, which `localizedDescription` gives as well. It is in English.
+  public var errorDescription: String? { description }
 }
