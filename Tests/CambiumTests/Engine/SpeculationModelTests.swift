@@ -137,7 +137,7 @@ struct SpeculationModelTests {
     }
     let before = try place.listing().filter { !$0.contains("lock.mdb") }
     try place.use({ $0.readOnly = true }) { database in
-      for moment in [.now, .sequence(20), .sequence(try database.head)] as [Moment] {
+      for moment in [.now, .sequence(9), .sequence(try database.head)] as [Moment] {
         try compare(database, at: moment, random.next(), "\(directory.path)/copy")
       }
     }

@@ -134,7 +134,7 @@ struct SpeculationTests {
   func errors() throws {
     try withDatabase { database in
       try database.register(Airline.self, Airport.self, Flight.self)
-      let (jfk, ua) = (Airport.ID("JFK"), Airline.ID("UA"))
+      let (jfk, ua, id) = (Airport.ID("JFK"), Airline.ID("UA"), Flight.ID(UUID()))
       try database.write { tx in
         try tx.insert(Airport(id: jfk, name: "Kennedy"))
         try tx.insert(Airline(id: ua, name: "United"))
@@ -142,9 +142,10 @@ struct SpeculationTests {
       }
       let bodies: [(borrowing Database.Transaction) throws -> Void] = [
         { _ in throw Planted() }, { try $0.delete(jfk) },
-        { try $0.insert(Flight(carrier: ua, origin: jfk, number: 1)) },
-        { try $0.insert(Flight(origin: jfk, number: -1)) }, { try $0.insert(Airline(id: ua)) },
-        { try $0.insert(Flight(number: 2)) }, { try $0.set("", to: 1) },
+        { try $0.insert(Flight(id: id, carrier: ua, origin: jfk, number: 1)) },
+        { try $0.insert(Flight(id: id, origin: jfk, number: -1)) },
+        { try $0.insert(Airline(id: ua)) },
+        { try $0.insert(Flight(id: id, number: 2)) }, { try $0.set("", to: 1) },
       ]
       for body in bodies {
         let written = #expect(throws: (any Error).self) { try database.write(body) }
