@@ -250,8 +250,8 @@ extension Date {
       throw DatabaseError.badValue(
         .root,
         reason: """
-          a date that is \(timeIntervalSince1970) seconds after 1970 cannot be stored: the range is \
-          285,000 years before and after 2001
+          a date that is \(timeIntervalSince1970) seconds after 1970 cannot be stored: the range \
+          is 285,000 years before and after 2001
           """)
     }
     return microseconds

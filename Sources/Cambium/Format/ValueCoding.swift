@@ -39,8 +39,8 @@ enum ValueTag {
 extension Value {
   /// Adds the stored form.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and a date out of
-  ///   range.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and for a date
+  ///   out of range.
   func append<Sink: ByteSink & ~Copyable>(to bytes: inout Sink, depth: Int = 0) throws {
     switch self {
     case .null: bytes.append(ValueTag.null)

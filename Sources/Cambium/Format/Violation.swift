@@ -4,7 +4,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
   public let path: NodePath
   /// The property; nil if the rule concerns the record as a whole.
   public let property: String?
-  /// The element of the property: its position in an array, or its name in a map; nil for the whole.
+  /// The element of the property: its position in an array, or its name in a map; nil if it is the
+  /// whole.
   public let element: Value?
   /// The reason, as the end of a sentence whose subject is the property: `must be positive`.
   public let reason: String

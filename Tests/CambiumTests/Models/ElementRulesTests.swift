@@ -243,47 +243,66 @@ struct ElementRulesTests {
         case 2: list = (0..<Int(random.next() % 4)).map { _ in Int64(random.next() % 10) }
         case 3: map[key] = number
         case 4: map[key, default: 0] += number
-        default: map = Dictionary([("a", number), (key, 3)]) { $1 }
+        default:
+          map = ["a": number]
+          map[key] = 3
         }
-        let (isList, wholeList, wholeMap) = (kind < 3, list, map)
+        let isList = kind < 3
         let isWrong = { (number: Int64) in number < 2 || number > 7 }
-        let isRefused =
-          !isList && map["d"] != nil
-          || treatment == .reject
-            && (isList ? list.contains(where: isWrong) : map.values.contains(where: isWrong))
-        let wasRefused = !messages {
-          try database.write { tx in
-            let (listName, mapName) = ("list-\(treatment)", "map-\(treatment)")
-            switch kind {
-            case 0: try tx.append(.integer(number), to: "things/1", listName)
-            case 1: try tx.insert(.integer(number), at: place, into: "things/1", listName)
-            case 2:
-              try tx.update("things/1", [listName: .array(wholeList.map { .integer($0) })])
-            case 3: try tx.set("things/1", mapName, key, to: .integer(number))
-            case 4: try tx.increment("things/1", mapName, key, by: .integer(number))
-            default:
-              let members = wholeMap.map { ($0.key, Value.integer($0.value)) }
-              try tx.update("things/1", [mapName: .map(ValueMap(pairs: members))])
-            }
-          }
-        }.isEmpty
-        try #require(wasRefused == isRefused)
-        if isRefused { continue }
+        var (newList, newMap) = (list, map)
         switch treatment {
         case .reject: break
         case .clamp:
-          (list, map) = (list.map { min(7, max(2, $0)) }, map.mapValues { min(7, max(2, $0)) })
-        case .clear: (list, map) = (list.filter { !isWrong($0) }, map.filter { !isWrong($0.value) })
+          let clamp = { (number: Int64) in min(7, max(2, number)) }
+          (newList, newMap) = (list.map(clamp), map.mapValues(clamp))
+        case .clear:
+          (newList, newMap) = (list.filter { !isWrong($0) }, map.filter { !isWrong($0.value) })
         }
-        (lists[treatment], maps[treatment]) = (list, map)
+        let isRefused =
+          isList
+          ? newList.contains(where: isWrong)
+          : newMap["d"] != nil || newMap.values.contains(where: isWrong)
+        let change = Change(
+          kind: kind, treatment: treatment, number: number, place: place, key: key, list: list,
+          map: map)
+        let wasRefused = !messages { try database.write { try change.apply(to: $0) } }.isEmpty
+        try #require(wasRefused == isRefused)
+        if isRefused { continue }
+        (lists[treatment], maps[treatment]) = (newList, newMap)
         let record = try database.read { try $0["things/1"].value }
         guard case .map(let stored) = record else { throw DatabaseError.corrupt(reason: "no map") }
         if isList {
-          try #require((stored["list-\(treatment)"] ?? []) == .array(list.map { .integer($0) }))
+          try #require((stored["list-\(treatment)"] ?? []) == .array(newList.map { .integer($0) }))
         } else {
-          let members = map.map { ($0.key, Value.integer($0.value)) }
+          let members = newMap.map { ($0.key, Value.integer($0.value)) }
           try #require((stored["map-\(treatment)"] ?? [:]) == .map(ValueMap(pairs: members)))
         }
+      }
+    }
+  }
+
+  /// A random change of a list or a map.
+  private struct Change {
+    var kind: UInt64
+    var treatment: Domain.Treatment
+    var number: Int64
+    var place: Int
+    var key: String
+    /// The whole, for the changes that set it.
+    var list: [Int64]
+    var map: [String: Int64]
+
+    func apply(to tx: borrowing Database.Transaction) throws {
+      let (listName, mapName) = ("list-\(treatment)", "map-\(treatment)")
+      switch kind {
+      case 0: try tx.append(.integer(number), to: "things/1", listName)
+      case 1: try tx.insert(.integer(number), at: place, into: "things/1", listName)
+      case 2: try tx.update("things/1", [listName: .array(list.map { .integer($0) })])
+      case 3: try tx.set("things/1", mapName, key, to: .integer(number))
+      case 4: try tx.increment("things/1", mapName, key, by: .integer(number))
+      default:
+        let members = map.map { ($0.key, Value.integer($0.value)) }
+        try tx.update("things/1", [mapName: .map(ValueMap(pairs: members))])
       }
     }
   }

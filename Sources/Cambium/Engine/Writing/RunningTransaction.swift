@@ -32,6 +32,8 @@ final class RunningTransaction: @unchecked Sendable {
     var restored = RestoredReferences()
     /// True in a preview, for which the blobs that it would need are not stored.
     var assumesBlobs = false
+    /// The records that are about to be written, so that others may refer to them already.
+    var expected: Set<NodePath> = []
   }
 
   private struct Savepoint {

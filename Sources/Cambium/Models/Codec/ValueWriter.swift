@@ -11,8 +11,8 @@ public struct ValueWriter: ~Copyable {
 
   /// Writes a value.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and a date out of
-  ///   range.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and for a date
+  ///   out of range.
   public mutating func write(_ value: Value) throws {
     try value.append(to: &buffer, depth: depth)
   }

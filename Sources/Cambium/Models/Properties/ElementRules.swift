@@ -1,5 +1,5 @@
-// Rules for each element of an array, a set or a dictionary, and for a dictionary's keys. Those that
-// are data are declared as domains, and bind every writer; those that are code run in the app.
+// Rules for each element of an array, a set or a dictionary, and for a dictionary's keys. Those
+// that are data are declared as domains, and bind every writer; those that are code run in the app.
 
 /// The rules for each element of a property; see ``Property/each(_:)``.
 public struct ElementRules<Element: PropertyValue>: Refinable, Sendable {

@@ -12,7 +12,7 @@ extension Speculation {
   ///   - values: The values of `$1`, `$2` and so on.
   /// - Returns: The query; nothing is read yet.
   /// - Throws: ``QueryError`` for a text that cannot be read.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
+  public func records(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
     try DynamicQuery(text, values.map(\.storedValue), .snapshot(snapshot))
   }
 }

@@ -10,6 +10,7 @@
 ///     }
 ///
 /// The properties are found in the type itself; the schema lists only those that have more to say.
+/// Computed properties are not stored, nor are those that it ignores (``Ignored``).
 /// Parts that are data (domains, delete rules, indexes, views) are declared in the database and
 /// bind every writer; parts that are code (``Property/validated(_:_:)``, ``Rule``) run in the app.
 ///
@@ -22,6 +23,8 @@ public final class ModelSchema<M: Model>: Sendable {
   /// The conditions under which some properties are stored.
   let conditions: [ModelCondition<M>]
   let hooks: ModelHooks<M>?
+  /// Finds and replaces the references in an enum of models, by the schema of its case.
+  let referencesOfCase: ModelReferences<M>?
   /// Finds what is wrong with an enum of models, by the schema of its case.
   let problemsOfCase: (@Sendable (inout M) -> [ValidationError])?
   /// True if anything is checked before a model is written.
@@ -69,6 +72,7 @@ public final class ModelSchema<M: Model>: Sendable {
     draft.properties = found.properties.map(PropertyInfo.init)
     draft.idOffset = found.idOffset
     draft.problem = found.problem
+    draft.omissions.unstorable = found.unstorable
     return draft
   }
 
@@ -80,11 +84,12 @@ public final class ModelSchema<M: Model>: Sendable {
 
   init(
     _ template: M, _ draft: inout SchemaDraft, _ version: Int, _ items: [SchemaItem<M>],
-    hooks: ModelHooks<M>? = ModelHooks.found(),
+    hooks: ModelHooks<M>? = ModelHooks.found(), referencesOfCase: ModelReferences<M>? = nil,
     problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil,
     casesMigration: CasesMigration<M>? = nil
   ) {
     for item in items { item.change?(&draft, template) }
+    draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
     ModelSchema.settle(&draft, template)
     self.template = template
@@ -92,6 +97,7 @@ public final class ModelSchema<M: Model>: Sendable {
     conditions = items.flatMap(\.conditions)
     self.hooks = hooks
     self.problemsOfCase = problemsOfCase
+    self.referencesOfCase = referencesOfCase
     hasHooks = hooks != nil
     self.casesMigration = casesMigration
     let sharing = draft.sharing

@@ -96,6 +96,7 @@ public struct ModelCase<Union: ModelUnion>: Refinable, Sendable {
   let codec: CaseCodec<Union>
   let migration: CaseMigration<Union>
   let interchange: CaseInterchange<Union>
+  let references: ModelReferences<Union>
   /// Nil where the case's model wants no calls; they do nothing for other cases.
   let hooks: ModelHooks<Union>?
 
@@ -128,6 +129,7 @@ public struct ModelCase<Union: ModelUnion>: Refinable, Sendable {
     codec = CaseCodec(make, payload)
     migration = CaseMigration(make, payload)
     interchange = CaseInterchange(make, payload)
+    references = ModelReferences(make, payload)
     hooks = ModelHooks<C>.found().map { ModelHooks($0, make, payload) }
   }
 

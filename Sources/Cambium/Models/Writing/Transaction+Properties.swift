@@ -19,7 +19,9 @@ extension Database.Transaction {
     try checked(id, property, offset) {
       let path = try id.path
       let binding = try running.binding(M.schema.core)
-      let updates = try running.modelBuffers.encoder.updates(value, at: offset, binding)
+      let updates = try naming(path) {
+        try running.modelBuffers.encoder.updates(value, at: offset, binding)
+      }
       let left = try leavingFormerNames(updates, path, binding)
       try checkReferences(updates, path, binding)
       try running.issue(.update(path, updates + left))
@@ -142,6 +144,9 @@ extension Database.Transaction {
     guard let offset = MemoryLayout<M>.offset(of: property), property is WritableKeyPath<M, V>
     else {
       throw DatabaseError.misuse(reason: "\(property) is no stored `var`; only such can be set")
+    }
+    if M.schema.core.layout.ignored.contains(where: { $0.contains(offset) }) {
+      throw DatabaseError.misuse(reason: "\(property) is ignored by the schema, and not stored")
     }
     return offset
   }
