@@ -202,7 +202,7 @@ package enum Platform {
     #endif
   }
 
-  /// Makes an empty file share all blocks of another, both open: each is copied where it is written.
+  /// Makes an empty file share all blocks of another, both open. A block is copied once written.
   ///
   /// - Returns: 0, or the system's error: `EOPNOTSUPP` and others where the file system cannot.
   static func clone(_ source: Int32, into target: Int32) -> Int32 {

@@ -32,7 +32,7 @@ struct MergeModelTests {
   }
 }
 
-/// How the merges of a run ended.
+/// The number of merges of a run, by their end.
 private struct MergeCounts: CustomStringConvertible {
   var (taken, refused, skipped, overwritten, empty) = (0, 0, 0, 0, 0)
 
@@ -62,7 +62,9 @@ private final class MergePair {
       try other.use { branch in
         let pair = try MergePair(database, branch, roots)
         for _ in 0..<(10 * histories) { try pair.step(roots, &random, &counts) }
-        for root in roots { for side in 0...1 { try pair.merge(root, into: side, &random, &counts) } }
+        for root in roots {
+          for side in 0...1 { try pair.merge(root, into: side, &random, &counts) }
+        }
         try expectSound(branch)
       }
       try expectSound(database)
@@ -93,6 +95,9 @@ private final class MergePair {
     let resolution: ConflictResolution = [.refuse, .skipConflicts, .overwrite][random.below(3)]
     let base = try #require(bases[root])
     let (before, other) = (try Listing(here, root), try Listing(there, root))
+    let plan = try MergePlan(of: there.directory, into: here.directory, under: root)
+    let planned = try Listing(plan.base.snapshot(), root)
+    #expect(planned.values == base.values, "\(root): \(plan)")
     let expected = NaiveMerge(base: base, here: before, there: other, resolution)
     let preview = try here.mergePreview(there, under: root, onConflict: resolution)
     let found = Set((preview?.conflicts ?? []).map(MergePlace.init))
@@ -137,7 +142,7 @@ private final class MergePair {
       let sequence = try #require(side.changedBy, "\(conflict)")
       let made = try database.commit(sequence)
       #expect(made.metadata == side.metadata && made.time == side.time)
-      // What was removed was removed with a node above it, or had never been on this side.
+      // A node that is gone went with one above it, or had never been on this side.
       let isChanged = try made.changes.fetch().contains { $0.path == conflict.path }
       #expect(isChanged || side.value == nil)
     }
@@ -163,7 +168,11 @@ private struct Listing: Equatable, CustomStringConvertible {
   var nodes: [NodePath: Value?] = [:]
 
   init(_ database: Database, _ root: NodePath) throws {
-    var walk = try database.snapshot()[root].descendants()
+    try self.init(database.snapshot(), root)
+  }
+
+  init(_ snapshot: Snapshot, _ root: NodePath) throws {
+    var walk = try snapshot[root].descendants()
     while let node = try walk.next() { nodes[node.path] = .some(try node.ownValue) }
   }
 
@@ -206,7 +215,7 @@ private struct NaiveMerge {
     if resolution == .refuse && !conflicts.isEmpty { result = here }
   }
 
-  /// The highest nodes of one tree that another has not, if they hold a value or one below them does.
+  /// The highest nodes of one tree that another has not, if they hold a value, or one below them.
   private static func tops(_ tree: Listing, without other: Listing) -> [NodePath] {
     tree.nodes.keys.filter { path in
       !other.has(path) && (path.parent.map { !tree.has($0) || other.has($0) } ?? true)

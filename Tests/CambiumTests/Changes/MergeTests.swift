@@ -5,7 +5,9 @@ import Testing
 
 @Suite("A merge") struct MergeTests {
   /// Lends a database of two users, and a branch of it.
-  private func withBranch(_ body: (_ database: Database, _ branch: Database) throws -> Void) throws {
+  private func withBranch(
+    _ body: (_ database: Database, _ branch: Database) throws -> Void
+  ) throws {
     let place = try Place()
     try withDatabase { database in
       try database.write(actor: "ada") { tx in

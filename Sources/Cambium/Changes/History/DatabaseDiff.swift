@@ -75,8 +75,8 @@ extension Database {
   ///   thread may walk them. Later writes do not change them.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where they share no past that is still there;
   ///   otherwise as ``snapshot(at:)``.
-  /// - Complexity: O(log *n*) reads of records to find the common past, of *n* transactions; walking
-  ///   costs what ``DatabaseDiff/makeCursor()`` says.
+  /// - Complexity: O(log *n*) reads of records to find the common past, of *n* transactions;
+  ///   walking costs what ``DatabaseDiff/makeCursor()`` says.
   public func diff(with other: Database, under: NodePath = .root) throws -> DatabaseDiff {
     try translating {
       let past = try CommonPast(of: directory, and: other.directory)

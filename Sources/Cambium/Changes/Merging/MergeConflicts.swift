@@ -30,7 +30,7 @@ struct MergeConflicts {
   ///   - reason: The conflict, in words.
   /// - Returns: True if the other side's value is taken nevertheless. A merge that will be refused
   ///   goes on as one that overwrites, to find all conflicts.
-  /// - Throws: What reading the history of the place throws.
+  /// - Throws: Errors of reading the history of the place.
   mutating func add(
     _ path: NodePath, _ property: String?, base: Value?, here: Value?, there: Value?,
     removedHere: NodePath? = nil, removedThere: NodePath? = nil, _ reason: String

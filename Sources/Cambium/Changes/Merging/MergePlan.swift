@@ -14,8 +14,10 @@ struct MergePlan: Sendable {
   let base: PlacedMoment
   /// The moment that is merged.
   let there: PlacedMoment
-  /// The other side's transactions that may have changed what was common.
+  /// The other side's transactions that are not contained here.
   let stretch: LogStretch
+  /// The transactions that have touched what differs between the base and the other side.
+  let touching: [LogStretch]
   /// This side's transactions since the common past.
   let here: LogStretch
   /// The node that is merged, with all below it.
@@ -38,20 +40,23 @@ struct MergePlan: Sendable {
     // The later of the two contains the earlier, unless each was merged before the other was; then
     // either is a moment that both sides contain.
     if let from, into.map({ $0.merged < from.by && $0.by <= from.merged }) ?? true {
+      // This side may have changed places that the other has left as they were, in a conflict.
       base = PlacedMoment(directory: directory, sequence: from.merged)
       stretch = whole
+      touching = [whole, LogStretch(directory: directory, after: past.last, upTo: from.merged)]
     } else {
       let merged = into?.merged ?? past.last
       base = PlacedMoment(directory: other, sequence: merged)
       stretch = LogStretch(directory: other, after: merged, upTo: past.otherHead)
+      touching = [stretch]
     }
   }
 
   /// True if the other side has nothing new.
   var isEmpty: Bool { stretch.after >= stretch.upTo }
 
-  /// The text that a merge leaves in its metadata: what it takes over, and what that has itself taken
-  /// over from others.
+  /// The text that a merge leaves in its metadata: what it takes over, and what that has itself
+  /// taken over from others.
   func mark() throws -> String {
     let newest = try there.directory.log.read { try $0.link(of: there.sequence) }
     var marks = [MergeMark(there.sequence, newest, under)]
@@ -67,8 +72,8 @@ struct MergePlan: Sendable {
   /// The most marks of one merge. A merge that knows fewer compares more than it must.
   private static let marksMax = 100
 
-  /// The newest moment of another stretch that was taken over in one, and the first transaction that
-  /// contains it.
+  /// The newest moment of another stretch that was taken over in one, and the first transaction
+  /// that contains it.
   private static func newestMerge(
     in stretch: LogStretch, of other: LogStretch, _ under: NodePath
   ) throws -> (merged: SequenceNumber, by: SequenceNumber)? {

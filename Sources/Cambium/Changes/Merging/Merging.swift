@@ -9,7 +9,7 @@
 //     here is as there        is left
 //     anything else           a conflict
 //
-// Only the places that the log of the other side has touched since are looked at, in path order. A
+// Only the places that the logs say were touched since are looked at, in path order. A
 // subtree that one side has removed is one place: if the other side has changed anything in it,
 // that is a conflict of the whole.
 
@@ -29,7 +29,7 @@ struct Merging {
     self.plan = plan
     base = try plan.base.snapshot()
     there = try plan.there.snapshot()
-    touched = try TouchedPaths([plan.stretch], under: plan.under)
+    touched = try TouchedPaths(plan.touching, under: plan.under)
     conflicts = MergeConflicts(plan, resolution)
   }
 
@@ -66,8 +66,8 @@ struct Merging {
     return false
   }
 
-  /// The highest node of the base at or above a path that a side has removed. One that held no value,
-  /// nor anything below it, does not count: such a node comes and goes with what is below it.
+  /// The highest node of the base at or above a path that a side has removed. One that held no
+  /// value, nor anything below it, does not count: such a node comes and goes with what is below.
   private func removed(from side: Snapshot, above path: NodePath) throws -> NodePath? {
     var removed: NodePath?
     var place: NodePath? = path
@@ -157,9 +157,9 @@ struct Merging {
   ///
   /// - Returns: False if there is no such node.
   private mutating func settleRemovedHere(_ change: Change) throws -> Bool {
-    guard try !here[change.path].exists, let top = try removed(from: here, above: change.path) else {
-      return false
-    }
+    guard try !here[change.path].exists,
+      let top = try removed(from: here, above: change.path)
+    else { return false }
     settled = top
     let isTaken = try conflicts.add(
       change.path, nil, base: change.old, here: nil, there: change.new, removedHere: top,

@@ -8,7 +8,7 @@ public enum ConflictResolution: Sendable {
   case refuse
   /// Places in conflict stay as they are, and the rest is undone or taken over.
   case skipConflicts
-  /// What is at these places now is lost, though history keeps it.
+  /// The present values there are lost, though history keeps them.
   case overwrite
 }
 

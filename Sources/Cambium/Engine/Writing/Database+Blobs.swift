@@ -58,7 +58,7 @@ extension Database {
 extension Log {
   /// Keeps stored blobs from being removed, in one commit; the writer's turn is held.
   ///
-  /// - Returns: Those that are not stored.
+  /// - Returns: The blobs that are not stored.
   fileprivate func keep(_ blobs: Set<Blob>) throws -> [Blob] {
     // A blob without its last chunk is being removed, and then stored again, off the list.
     let (missing, known) = try readNewest { reader in

@@ -158,22 +158,17 @@ extension Database.Transaction {
 
 // MARK: Asking
 
-extension SchemaCore {
-  /// Refuses a condition that compares with an id of one case where that names a record of another.
-  func checkIDs(in condition: Condition?, _ binding: Binding, _ snapshot: Snapshot) throws {
-    guard let condition else { return }
-    try ComparedIDs(core: self, binding: binding, snapshot: snapshot).check(condition.test)
-  }
-}
-
-/// The ids with which conditions about the records of a collection compare.
-private struct ComparedIDs {
+/// The ids with which conditions about the records of a collection compare. An id of one case that
+/// names a record of another is refused.
+struct ComparedIDs {
   let core: SchemaCore
   /// Nil for records behind a reference.
   let binding: Binding?
   let snapshot: Snapshot
 
-  func check(_ test: Condition.Test) throws {
+  func check(_ condition: Condition?) throws { if let condition { try check(condition.test) } }
+
+  private func check(_ test: Condition.Test) throws {
     switch test {
     case .all(let tests), .any(let tests): for test in tests { try check(test) }
     case .not(let test): try check(test)

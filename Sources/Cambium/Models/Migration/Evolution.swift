@@ -48,6 +48,9 @@ struct Evolution: Sendable {
   /// The name of the step that stores a former or computed default in the records without a value.
   static func settling(_ name: String) -> String { "default of \(name)" }
 
+  /// The names of the steps that must be run before the model is used.
+  var blockingNames: [String] { steps.map(\.name) }
+
   /// The names of all steps that the schema lists, in the order in which they are run on a record.
   var names: [String] {
     lazy.sorted { $0.key < $1.key }.map(\.value) + steps.map(\.name)

@@ -63,7 +63,7 @@ struct Redeclaring: Refinable {
   /// The pending steps that block use of the model.
   var blocking: [String] {
     let pending = Set(pending)
-    return core.blockingNames.filter { pending.contains($0) }
+    return core.parts.flatMap(\.evolution.blockingNames).filter { pending.contains($0) }
       + (changedDefaults?.changes.filter(\.isBlocking).map(\.step) ?? [])
   }
 

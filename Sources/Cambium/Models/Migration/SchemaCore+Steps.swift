@@ -8,9 +8,6 @@ extension SchemaCore {
   /// The names of all steps, in order.
   var stepNames: [String] { parts.flatMap(\.evolution.names) }
 
-  /// The names of the steps that must be run before the model is used.
-  var blockingNames: [String] { parts.flatMap { $0.evolution.steps.map(\.name) } }
-
   /// The own names of steps that a declaration lists; one that is not known stays as it is.
   func ownNames(of listed: [String]) -> [String] {
     let parts = parts
@@ -45,7 +42,7 @@ extension SchemaCore {
   /// Refuses a model whose records are not of its form.
   func checkUse(_ declared: CollectionDefinition?) throws {
     if let owner = sharing.owner { return try owner().checkUse(declared) }
-    let blocking = blockingNames
+    let blocking = parts.flatMap(\.evolution.blockingNames)
     guard let declared else {
       if blocking.isEmpty { return }
       throw DatabaseError.misuse(

@@ -137,7 +137,7 @@ extension SchemaCore {
     try check()
     let binding = try snapshot.binding(self)
     try checkAsked(description.propertyNames, snapshot)
-    try checkIDs(in: description.condition, binding, snapshot)
+    try ComparedIDs(core: self, binding: binding, snapshot: snapshot).check(description.condition)
     return binding
   }
 }
