@@ -56,6 +56,8 @@ enum DeclarationTarget {
     properties[2].deleteRule = .cascade
     properties[3].absence = .string("")
     properties[3].domain = Domain(.list([.string("x"), .string("y")]), .clear)
+    properties[4].elementDomain = Domain(.range(nil, .double(9)), .clear)
+    properties[4].keyDomain = Domain(.list([.string("k")]))
     return properties
   }
 

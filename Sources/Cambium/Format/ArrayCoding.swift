@@ -81,6 +81,13 @@ enum SetCoding {
     return ArrayCoding.joined(elements)
   }
 
+  /// A stored array as a set: each element once, in the order of their bytes.
+  static func set(_ stored: [UInt8]) throws -> [UInt8] {
+    if stored.first != ValueTag.array { return stored }
+    let elements = Set(try ArrayCoding.elements(stored, .root))
+    return ArrayCoding.joined(elements.sorted { $0.lexicographicallyPrecedes($1) })
+  }
+
   static func excluding(
     _ element: [UInt8], from stored: [UInt8], _ path: NodePath
   ) throws -> [UInt8] {

@@ -38,6 +38,14 @@ public indirect enum PropertyType: Hashable, Sendable {
     }
   }
 
+  /// The type of the elements of an array, or of the values of a map; nil for anything else.
+  package var member: PropertyType? {
+    switch self {
+    case .array(let element), .map(let element), .keyed(by: _, let element): element
+    default: nil
+    }
+  }
+
   /// True if it holds several values, each of which has an entry in an index.
   var isPlural: Bool {
     switch self {

@@ -1,5 +1,7 @@
 // The kinds of values in words, for messages.
 
+import FoundationEssentials
+
 extension Value {
   /// The value's kind, for messages, with the value if it is short.
   var kindText: String {
@@ -39,6 +41,22 @@ extension ValueTag {
     case reference: "a path"
     case blob: "a blob"
     default: "something of the unknown kind \(tag)"
+    }
+  }
+}
+
+extension Value {
+  /// The value as shown in a message.
+  var text: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .string(let value): "\"\(value)\""
+    case .decimal(let value): "\(value)"
+    case .uuid(let value): value.uuidString.lowercased()
+    default: "\(self)"
     }
   }
 }

@@ -119,6 +119,9 @@ extension PropertyDefinition {
       domain?.values = .range(try least.map(converted), try greatest.map(converted))
     case nil: break
     }
+    // Elements of another type have rules of their own.
+    if type.member != self.type.member { elementDomain = nil }
+    if type.member == nil { keyDomain = nil }
     if self.type.target != nil {
       deleteRule = nil
       mustExist = false

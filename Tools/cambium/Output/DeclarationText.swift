@@ -73,6 +73,8 @@ extension PropertyDefinition {
     if isRequired { rules.append("required") }
     if let absence { rules.append("\(ValueText.short(absence)) where absent") }
     if let domain { rules.append(domain.text) }
+    if let elementDomain { rules.append("each \(elementDomain.text)") }
+    if let keyDomain { rules.append("each key \(keyDomain.text)") }
     if let deleteRule { rules.append("on delete \(deleteRule.rawValue)") }
     if mustExist { rules.append("must exist") }
     return rules

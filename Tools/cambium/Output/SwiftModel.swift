@@ -208,11 +208,33 @@ struct SwiftModel {
         notes.append("\(property.name) has a domain that cannot be written here")
       }
     }
+    let (elementCalls, elementNotes) = SwiftModel.elementRules(property)
+    (calls, notes) = (calls + elementCalls, notes + elementNotes)
     let isRenamed = places[property.name]?.isRenamed ?? false
     let name = isRenamed ? ", name: \(SwiftLiteral.quoted(property.name))" : ""
     let lines =
       calls.isEmpty && !isRenamed ? [] : ["Property(\(keyPath(property.name))\(name))\(calls)"]
     return lines + notes.map { "// \(Terminal.escaped($0))" }
+  }
+
+  /// The calls for the domains of a property's elements and keys.
+  private static func elementRules(_ property: PropertyDefinition) -> (calls: String, [String]) {
+    var (calls, notes) = ("", [String]())
+    if let domain = property.elementDomain {
+      if let call = property.type.member.flatMap({ call(domain, $0) }) {
+        calls += ".each { $0\(call) }"
+      } else {
+        notes.append("\(property.name) has elements with a domain that cannot be written here")
+      }
+    }
+    if let domain = property.keyDomain {
+      if case .list = domain.values, let call = call(domain, .string) {
+        calls += ".eachKey { $0\(call) }"
+      } else {
+        notes.append("\(property.name) has keys with a domain that cannot be written here")
+      }
+    }
+    return (calls, notes)
   }
 
   private static func call(_ domain: Domain, _ type: PropertyType) -> String? {

@@ -36,7 +36,7 @@ struct DeclaredRules {
     _ operation: Operation, _ path: NodePath, _ property: PropertyPlan
   ) throws -> Operation {
     let (name, standIn) = (property.name, property.standIn)
-    guard property.domain != nil || !property.addsToNothing,
+    guard property.hasDomains || !property.addsToNothing,
       let record = try transaction.record(at: path),
       record.kind == .record
     else { return operation }
@@ -50,10 +50,8 @@ struct DeclaredRules {
     }
     let changed = try Content.applying(operation, to: start)
     guard let new = try changed?.value(of: name) else { return operation }
-    var treated: [UInt8]? = new
-    if let domain = property.domain, try new.lend({ try property.definition.type.takes($0) }) {
-      treated = try domain.treated(new)
-    }
+    var treated = try property.insideDomains(new)
+    if case .change(_, _, .include) = operation { treated = try treated.map(SetCoding.set) }
     // A change that is logged as such can be undone alone, including the first one, and one that
     // leads back to the default. Without that value, some changes have nothing to change.
     if let bare = start == record ? changed : try? Content.applying(operation, to: record) {
@@ -136,10 +134,7 @@ extension PropertyPlan {
       throw DatabaseError.invalid([Violation(collection, definition.name, reason)])
     }
     guard value.first != ValueTag.null else { return value }
-    var result: [UInt8]? = value
-    if let domain, try value.lend({ try definition.type.takes($0) }) {
-      result = try domain.treated(value)
-    }
+    let result = try insideDomains(value)
     return result == omitted ? nil : result
   }
 }

@@ -70,6 +70,7 @@ extension CollectionDefinition {
       if property.target == nil && (property.deleteRule != nil || property.mustExist) {
         try refuse("\(property.name) refers to nothing, so it can have no delete rule")
       }
+      try property.checkElements(refuse)
       if property.deleteRule == .nullify && property.isRequired && !property.type.isPlural {
         try refuse("\(property.name) is required, so it cannot become null")
       }
@@ -81,6 +82,21 @@ extension CollectionDefinition {
       if index.terms.count(where: { self[$0.property]?.type.isPlural ?? false }) > 1 {
         try refuse("an index can have one property with several values")
       }
+    }
+  }
+}
+
+extension PropertyDefinition {
+  /// Refuses domains for elements and keys that there cannot be.
+  fileprivate func checkElements(_ refuse: (String) throws -> Never) throws {
+    if elementDomain != nil && type.member == nil {
+      try refuse("\(name) is no array or map, so its elements can have no domain")
+    }
+    guard let keyDomain else { return }
+    if case .array = type { try refuse("\(name) is an array, which has no keys") }
+    if type.member == nil { try refuse("\(name) is no map, so its keys can have no domain") }
+    if keyDomain.treatment != .reject {
+      try refuse("\(name) can only refuse keys, not replace them")
     }
   }
 }

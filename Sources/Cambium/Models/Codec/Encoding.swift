@@ -278,7 +278,7 @@ extension SchemaCore {
 extension SchemaCore {
   /// Puts every property into its domain, and checks that required values are there.
   ///
-  /// - Returns: One error for each property that fails.
+  /// - Returns: One error for each property that fails, or for each of its elements.
   func checked<M: Model>(_ model: inout M) -> [ValidationError] {
     unsafe withUnsafeMutablePointer(to: &model) { pointer in
       var problems: [ValidationError] = []
@@ -287,7 +287,15 @@ extension SchemaCore {
         let place = unsafe UnsafeMutableRawPointer(pointer) + info.offset
         if let message = unsafe info.rules.check?.run(place) {
           problems.append(ValidationError(property: info.name, message))
-        } else if info.rules.isRequiredToWrite, unsafe info.shape.isAbsent(place) {
+          continue
+        }
+        for check in info.rules.elementChecks {
+          for problem in unsafe check.run(place) {
+            problems.append(
+              ValidationError(property: info.name, element: problem.element, problem.message))
+          }
+        }
+        if info.rules.isRequiredToWrite, unsafe info.shape.isAbsent(place) {
           problems.append(ValidationError(property: info.name, "is required"))
         }
       }

@@ -279,6 +279,15 @@ extension PropertyShape {
   }
 }
 
+/// Puts the elements of a property's value into their domain, or says which are not in it.
+@safe struct ElementCheck: Sendable {
+  let run: @Sendable (UnsafeMutableRawPointer) -> [ValidationError]
+
+  init<V: PropertyValue>(_ check: @escaping @Sendable (inout V) -> [ValidationError]) {
+    unsafe run = { unsafe check(&$0.assumingMemoryBound(to: V.self).pointee) }
+  }
+}
+
 extension UnsafeRawPointer {
   /// The value at a place in a model.
   @inline(__always)

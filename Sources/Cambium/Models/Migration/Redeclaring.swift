@@ -254,6 +254,8 @@ extension CollectionDefinition {
     if let old = present?[name], old.type != properties[index].type {
       properties[index].type = .any
       properties[index].domain = nil
+      properties[index].elementDomain = nil
+      properties[index].keyDomain = nil
       properties[index].deleteRule = nil
       properties[index].mustExist = false
     }

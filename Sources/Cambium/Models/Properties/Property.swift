@@ -26,9 +26,14 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
     self.init(property, name: name)
   }
 
-  private func declaring(
+  /// The key path of the property.
+  var path: KeyPath<M, V> & Sendable { keyPath }
+
+  func declaring(
     _ change: @escaping @Sendable (inout PropertyInfo, M) -> Void
   ) -> Property { changed { $0.changes.append(change) } }
+
+  func ruled(by rule: ModelRule<M>) -> Property { changed { $0.rules.append(rule) } }
 
   // MARK: Required and absent values
 
@@ -107,11 +112,11 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// first of the list into its place.
   public func oneOf(_ values: [V], else treatment: Domain.Treatment = .reject) -> Property {
     declaring { info, _ in
-      info.rules.domain = Domain(.list(values.map(\.storedValue)), treatment)
+      let domain = ValueDomain(values, treatment)
+      info.rules.domain = domain.definition
       if treatment != .reject { return }
       info.rules.check = PropertyCheck { (value: inout V) in
-        value._isAbsent || values.contains(value)
-          ? nil : "must be one of \(values.map { "\($0)" }.joined(separator: ", "))"
+        domain.nearest(value) == nil ? nil : domain.message
       }
     }
   }
@@ -209,26 +214,14 @@ extension Property where V.Base: Comparable {
     _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment, cleared: V? = nil
   ) -> Property {
     declaring { info, _ in
-      info.rules.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
+      let domain = ValueDomain(least, greatest, treatment)
+      info.rules.domain = domain.definition
       info.rules.check = PropertyCheck { (value: inout V) in
-        guard let base = value as? V.Base else { return nil }
-        // A value without an order, such as NaN, is outside.
-        var nearest: V.Base?
-        if let least, !(base >= least) { nearest = least }
-        if let greatest, !(base <= greatest) { nearest = greatest }
-        guard let nearest else { return nil }
-        if treatment == .reject { return Property.refusal(least, greatest) }
+        guard let base = value as? V.Base, let nearest = domain.nearest(base) else { return nil }
+        if treatment == .reject { return domain.message }
         if let replacement = cleared ?? (nearest as? V) { value = replacement }
         return nil
       }
-    }
-  }
-
-  private static func refusal(_ least: V.Base?, _ greatest: V.Base?) -> String {
-    switch (least, greatest) {
-    case (let least?, let greatest?): "must be from \(least) to \(greatest)"
-    case (let least?, nil): "must be \(least) at least"
-    case (_, let greatest): "must be \(greatest.map { "\($0)" } ?? "anything") at most"
     }
   }
 }

@@ -90,8 +90,7 @@ extension ModelSchema {
       // Rules that are data are checked where the record is written.
       let isPart = change.place != nil && byHook.isEmpty
       for rule in rules where !(isPart && !rule.isAsked(in: change.place ?? 0..<0)) {
-        if rule.holds(model) { continue }
-        problems.append(ValidationError(property: rule.property?(), rule.message))
+        problems += rule.problems(of: model)
       }
     }
     if !problems.isEmpty { throw ValidationError(path: change.path, causes: problems) }

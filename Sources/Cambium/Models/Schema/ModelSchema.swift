@@ -105,9 +105,7 @@ public final class ModelSchema<M: Model>: Sendable {
       definition.version = version
       definition.keys = keyType
       definition.properties = properties.map(\.definition)
-      definition.rulesInCode = rules.map { rule in
-        [rule.property?(), rule.message].compactMap(\.self).joined(separator: " ")
-      }
+      definition.rulesInCode = rules.map(\.words)
       for (index, core) in cases.enumerated() {
         definition.take(core().ownDeclaration.definition, isFirst: index == 0)
       }
@@ -186,6 +184,8 @@ extension PropertyInfo {
     definition.documentation = documentation
     return definition
   }
+    definition.elementDomain = rules.elementDomain
+    definition.keyDomain = rules.keyDomain
 }
 
 extension PropertyDefinition {

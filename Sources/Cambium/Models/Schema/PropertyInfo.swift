@@ -42,11 +42,19 @@ struct PropertyRules: Sendable {
   var mustExist: Bool?
 
   /// True if the app looks at the property before each write.
-  var isGuarded: Bool { check != nil || isRequiredToWrite }
+  var isGuarded: Bool { check != nil || isRequiredToWrite || !elementChecks.isEmpty }
+
+  /// The checks of the keys and of the elements.
+  var elementChecks: [ElementCheck] { [keyCheck, elementCheck].compactMap(\.self) }
 }
 
 /// The value that a property has where nothing was said, and how that is stored.
 struct PropertyDefault: Sendable {
+  /// The domains of the elements and of the keys, each with how the app keeps to it.
+  var elementDomain: Domain?
+  var elementCheck: ElementCheck?
+  var keyDomain: Domain?
+  var keyCheck: ElementCheck?
   /// The template's value; nil where it is absent.
   var initial: Value?
   /// True if each model has another initial value.

@@ -10,7 +10,7 @@ public struct Rule<M: Model>: SchemaPart, Sendable {
   ///   - message: Says what is wrong.
   ///   - holds: Returns true if a model is good.
   public init(_ message: String, _ holds: @escaping @Sendable (M) -> Bool) {
-    rule = ModelRule(property: nil, message: message, holds: holds)
+    rule = ModelRule(message, holds)
   }
 
   /// The schema item that adds the rule.
@@ -23,26 +23,63 @@ struct ModelRule<M: Model>: Sendable {
   let property: (@Sendable () -> String)?
   /// The range of the model that the rule looks at; nil for the whole model.
   let place: Range<Int>?
-  let message: String
-  let holds: @Sendable (M) -> Bool
+  /// The rule in words.
+  var words: String { [property?(), message].compactMap(\.self).joined(separator: " ") }
+  private let message: String
+  private let find: @Sendable (M) -> [(element: Value?, message: String)]
 
-  init(
-    property: (@Sendable () -> String)?, message: String, holds: @escaping @Sendable (M) -> Bool
-  ) {
-    self.property = property
-    place = nil
+  /// The problems that a model has by the rule.
+  func problems(of model: M) -> [ValidationError] {
+    find(model).map { ValidationError(property: property?(), element: $0.element, $0.message) }
+  }
+
+  init(_ message: String, _ holds: @escaping @Sendable (M) -> Bool) {
+    (property, place) = (nil, nil)
     self.message = message
-    self.holds = holds
+    find = { holds($0) ? [] : [(nil, message)] }
   }
 
   init<V: PropertyValue>(
     _ keyPath: KeyPath<M, V> & Sendable, _ message: String,
     _ holds: @escaping @Sendable (V) -> Bool
   ) {
-    place = MemoryLayout<M>.offset(of: keyPath).map { $0..<$0 + max(1, MemoryLayout<V>.size) }
+    place = ModelRule.place(of: keyPath)
     property = { Self.name(keyPath) }
     self.message = message
-    self.holds = { holds($0[keyPath: keyPath]) }
+    find = { holds($0[keyPath: keyPath]) ? [] : [(nil, message)] }
+  }
+
+  /// A rule about each element of a property.
+  init<V: PropertyValue>(
+    eachOf keyPath: KeyPath<M, V> & Sendable, _ message: String,
+    _ holds: @escaping @Sendable (V.Base.ElementValue) -> Bool
+  ) where V.Base: ElementsProperty {
+    place = ModelRule.place(of: keyPath)
+    property = { Self.name(keyPath) }
+    self.message = "has elements, each of which \(message)"
+    find = { model in
+      guard let whole = model[keyPath: keyPath] as? V.Base else { return [] }
+      return whole._elements.filter { !holds($0.value) }.map { ($0.place, message) }
+    }
+  }
+
+  /// A rule about each key of a dictionary.
+  init<V: PropertyValue, Key: DictionaryKey, Element: PropertyValue>(
+    eachKeyOf keyPath: KeyPath<M, V> & Sendable, _ message: String,
+    _ holds: @escaping @Sendable (Key) -> Bool
+  ) where V.Base == [Key: Element] {
+    place = ModelRule.place(of: keyPath)
+    property = { Self.name(keyPath) }
+    self.message = "has keys, each of which \(message)"
+    find = { model in
+      guard let map = model[keyPath: keyPath] as? V.Base else { return [] }
+      return map.keys.filter { !holds($0) }.map(\._keyText).sorted()
+        .map { (nil, ElementPlan.refusal(ofKey: $0, message)) }
+    }
+  }
+
+  private static func place<V>(of keyPath: KeyPath<M, V>) -> Range<Int>? {
+    MemoryLayout<M>.offset(of: keyPath).map { $0..<$0 + max(1, MemoryLayout<V>.size) }
   }
 
   /// A rule about a property that looks at the whole model.
@@ -53,7 +90,7 @@ struct ModelRule<M: Model>: Sendable {
     place = nil
     property = { Self.name(keyPath) }
     self.message = message
-    self.holds = holds
+    find = { holds($0) ? [] : [(nil, message)] }
   }
 
   /// True if the rule is checked after a change of the property, or nested value, that lies in a
@@ -100,9 +137,7 @@ extension ModelSchema {
     if let problemsOfCase { return problemsOfCase(&model) }
     settle(&model)
     var problems = core.checked(&model)
-    for rule in rules where !rule.holds(model) {
-      problems.append(ValidationError(property: rule.property?(), rule.message))
-    }
+    for rule in rules { problems += rule.problems(of: model) }
     return problems
   }
 

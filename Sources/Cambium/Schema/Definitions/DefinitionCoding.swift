@@ -4,7 +4,10 @@
 //       "properties": [ { "name": "origin", "type": { "reference": "airports" },
 //                         "required": true, "onDelete": "deny" },
 //                       { "name": "country", "type": "string", "nullable": false,
-//                         "absence": "NL", "stored": true }, … ],
+//                         "absence": "NL", "stored": true },
+//                       { "name": "prices", "type": { "map": "decimal" },
+//                         "elements": { "from": 0, "treatment": "reject" },
+//                         "keys": { "list": [ "EUR" ], "treatment": "reject" } }, … ],
 //       "indexes": [ { "terms": [ "origin", { "property": "scheduled", "descending": true } ],
 //                      "unique": true, "where": "number > 0", "covered": [ "number" ] }, … ],
 //       "views": [ { "groups": { "by": [ "carrier" ], "measures": [ "count", { "sum": "x" } ] } },
@@ -15,7 +18,8 @@
 //
 // Members that have their default are left out. Conditions are in the query language; "dialect": 2
 // accompanies one with patterns, which are Swift's Regex without it. A declaration with a dialect,
-// "nullable" or "stored" makes its transaction record one of format 2.
+// "nullable", "stored", "elements" or "keys" of a property makes its transaction record one of
+// format 2.
 
 import FoundationEssentials
 
@@ -67,7 +71,9 @@ extension CollectionDefinition {
     }
     let isNew =
       definition.hasPatterns
-      || definition.properties.contains { $0.isNullable != nil || !$0.omitsAbsence }
+      || definition.properties.contains {
+        $0.isNullable != nil || !$0.omitsAbsence || $0.elementDomain != nil || $0.keyDomain != nil
+      }
     return isNew ? 2 : 1
   }
 
@@ -87,6 +93,8 @@ extension PropertyDefinition: ValueCodable {
       map["absence"] = absence
       map.set("stored", !omitsAbsence)
       map["domain"] = domain?.value
+      map["elements"] = elementDomain?.value
+      map["keys"] = keyDomain?.value
       map["onDelete"] = deleteRule.map { .string($0.rawValue) }
       map.set("mustExist", mustExist)
       map["label"] = label.map { .string($0) }
@@ -103,6 +111,8 @@ extension PropertyDefinition: ValueCodable {
     absence = map["absence"]
     omitsAbsence = try !map.flag("stored")
     domain = try map["domain"].map { try Domain($0) }
+    elementDomain = try map["elements"].map { try Domain($0) }
+    keyDomain = try map["keys"].map { try Domain($0) }
     deleteRule = try map.choice("onDelete")
     mustExist = try map.flag("mustExist")
     label = try map.text("label")

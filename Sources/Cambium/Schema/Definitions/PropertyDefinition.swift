@@ -19,6 +19,7 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var omitsAbsence = true
   /// The permitted values; nil for all of the type.
   public var domain: Domain?
+  private var members = MemberDomains()
   /// The rule for the record when the one that it refers to is deleted.
   public var deleteRule: DeleteRule?
   /// True if the record that it refers to must exist when the reference is written.
@@ -41,6 +42,19 @@ public struct PropertyDefinition: Hashable, Sendable {
   /// The collection that it refers to, itself or through its elements.
   public var target: NodePath? { type.target }
 
+  /// The permitted elements of an array, or values of a map; nil for all of their type. Null is
+  /// always permitted.
+  public var elementDomain: Domain? {
+    get { members.elements }
+    set { members.elements = newValue }
+  }
+  /// The permitted keys of a map, as texts; nil for all. Others are refused: the domain's treatment
+  /// is ``Domain/Treatment/reject``.
+  public var keyDomain: Domain? {
+    get { members.keys }
+    set { members.keys = newValue }
+  }
+
   /// The part that binds records: everything but the texts for people.
   var rule: PropertyDefinition {
     var rule = self
@@ -50,6 +64,12 @@ public struct PropertyDefinition: Hashable, Sendable {
 
   /// True if a record may be without a value, since absence has one.
   var hasDefault: Bool { absence != nil && absence != .null }
+}
+
+/// The domains of the parts of an array or a map.
+private struct MemberDomains: Hashable, Sendable {
+  var elements: Domain?
+  var keys: Domain?
 }
 
 extension CollectionDefinition {
@@ -75,7 +95,7 @@ public struct Domain: Hashable, Sendable {
     case reject
     /// It is replaced by the nearest value of the range, or by the first of a list.
     case clamp
-    /// It is replaced by null.
+    /// It is replaced by null; an element is removed.
     case clear
   }
 

@@ -9,6 +9,9 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
   public var path: NodePath?
   /// The property, by its dotted name; nil for a model as a whole, or a batch.
   public var property: String?
+  /// The element of the property: its position in an array, its key in a dictionary, itself in a
+  /// set; nil for the property as a whole.
+  public var element: Value?
   /// The problem in words; empty if the causes describe it.
   public var message: String
   /// The errors that it consists of.
@@ -16,18 +19,20 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
 
   /// Makes an error from a message, or from causes.
   public init(
-    path: NodePath? = nil, property: String? = nil, _ message: String = "",
-    causes: [ValidationError] = []
+    path: NodePath? = nil, property: String? = nil, element: Value? = nil,
+    _ message: String = "", causes: [ValidationError] = []
   ) {
     self.path = path
     self.property = property
+    self.element = element
     self.message = message
     self.causes = causes
   }
 
-  /// Every message, with the property in front: `number must be positive`.
+  /// Every message, with the property in front: `number must be positive`, `tags[2] must be short`.
   public var messages: [String] {
-    let own = [property, message.isEmpty ? nil : message].compactMap(\.self)
+    let place = element.map { "[\($0.text)]" } ?? ""
+    let own = [property.map { $0 + place }, message.isEmpty ? nil : message].compactMap(\.self)
     return (message.isEmpty ? [] : [own.joined(separator: " ")]) + causes.flatMap(\.messages)
   }
 

@@ -44,7 +44,7 @@ final class CollectionPlan: Sendable {
       .map { try PropertyPlan($0, name: try catalog.defined($0.name)) }
       .sorted { $0.name < $1.name }
     changesValues = properties.contains {
-      $0.domain != nil || $0.omitted != nil || $0.definition.mustExist
+      $0.hasDomains || $0.omitted != nil || $0.definition.mustExist
     }
     hasDefaults = properties.contains { !$0.addsToNothing }
     presentDefaults = DeclaredDefaults(definition)
@@ -108,6 +108,8 @@ final class PropertyPlan: Sendable {
   let name: NameID
   let definition: PropertyDefinition
   let domain: DomainPlan?
+  /// The domains of the elements and keys; nil if there are none.
+  let elements: ElementPlan?
   let standIn: StandIn
   /// The value that is left out of records, in its stored form; nil for none.
   let omitted: [UInt8]?
@@ -121,6 +123,20 @@ final class PropertyPlan: Sendable {
     omitted = definition.omitsAbsence ? try definition.absence?.stored() : nil
     addsToNothing = try omitted == nil && standIn.isNeutral
     domain = try definition.domain.map { try DomainPlan($0, as: definition.type) }
+    elements = try ElementPlan(definition)
+  }
+
+  /// True if values outside a domain are replaced or refused.
+  var hasDomains: Bool { domain != nil || elements != nil }
+
+  /// The value that replaces a stored one which is not null: itself, if it is inside, is to be
+  /// refused, or is of another type; nil for null.
+  func insideDomains(_ value: [UInt8]) throws -> [UInt8]? {
+    guard hasDomains, try value.lend({ try definition.type.takes($0) }) else { return value }
+    var inside: [UInt8]? = value
+    if let domain { inside = try domain.treated(value) }
+    guard let elements, let whole = inside else { return inside }
+    return try elements.treated(whole)
   }
 }
 

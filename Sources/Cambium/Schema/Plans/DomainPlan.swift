@@ -67,19 +67,3 @@ struct DomainPlan: Sendable, CustomStringConvertible {
     return bytes.array()
   }
 }
-
-extension Value {
-  /// The value as shown in a message.
-  var text: String {
-    switch self {
-    case .null: "null"
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
-    case .double(let value): "\(value)"
-    case .string(let value): "\"\(value)\""
-    case .decimal(let value): "\(value)"
-    case .uuid(let value): value.uuidString.lowercased()
-    default: "\(self)"
-    }
-  }
-}

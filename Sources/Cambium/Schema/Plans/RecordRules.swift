@@ -8,21 +8,29 @@ extension CollectionPlan {
   /// - Throws: ``DatabaseError/invalid(_:)`` with all violations.
   func check(_ record: RawSpan, key: RawSpan, _ catalog: Catalog) throws {
     let table = try RecordTable(record)
-    var broken: [(property: String?, reason: String)] = []
-    if let reason = try definition.keys?.refusal(key) { broken.append((nil, reason)) }
+    var broken: [(property: PropertyPlan?, element: Value?, reason: String)] = []
+    if let reason = try definition.keys?.refusal(key) { broken.append((nil, nil, reason)) }
     var place = 0
     for property in properties {
       while place < table.count, try table.name(record, place) < property.name { place += 1 }
       let isThere = try place < table.count && table.name(record, place) == property.name
-      let reason =
-        isThere
-        ? try property.refusal(record.extracting(table.value(record, place)))
-        : property.isMissed ? "is required" : nil
-      if let reason { broken.append((property.definition.name, reason)) }
+      guard isThere else {
+        if property.isMissed { broken.append((property, nil, "is required")) }
+        continue
+      }
+      let value = record.extracting(try table.value(record, place))
+      if let reason = try property.refusal(value) {
+        broken.append((property, nil, reason))
+      } else if let elements = property.elements,
+        try value.load(UInt8.self, at: 0) != ValueTag.null
+      {
+        broken += try elements.refusals(value).map { (property, $0.element, $0.reason) }
+      }
     }
     if broken.isEmpty { return }
     let path = path.appending(try Key(key))
-    throw DatabaseError.invalid(broken.map { Violation(path, $0.property, $0.reason) })
+    throw DatabaseError.invalid(
+      broken.map { Violation(path, $0.property?.definition.name, element: $0.element, $0.reason) })
   }
 }
 
