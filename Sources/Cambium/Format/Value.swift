@@ -18,7 +18,7 @@ public enum Value: Sendable {
   case string(String)
   /// Bytes; for more than a few hundred KB use a ``Blob``.
   case data(Data)
-  /// A moment, in microseconds since 1970, UTC.
+  /// A moment, in microseconds since 1970, UTC, up to 285,000 years before and after 2001.
   case date(Date)
   /// A universally unique identifier.
   case uuid(UUID)
@@ -238,14 +238,37 @@ extension Date {
   /// The time from 1970 to 2001, the reference date of `Date`.
   private static let referenceMicroseconds: Int64 = 978_307_200_000_000
 
-  /// Microseconds since 1970, rounded to the nearest; moments beyond ±292,000 years are clamped.
+  /// Microseconds since 1970 as they are stored.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a moment that is out of range or none.
+  package func storedMicroseconds() throws -> Int64 {
+    // Negated, so that NaN fails.
+    if !(abs(timeIntervalSinceReferenceDate) < Date.rangeSeconds) {
+      // Older builds stored moments out of range as these two; read again, they can be kept.
+      if self == Date(microseconds: .max) { return .max }
+      if self == Date(microseconds: .min) { return .min }
+      throw DatabaseError.badValue(
+        .root,
+        reason: """
+          a date that is \(timeIntervalSince1970) seconds after 1970 cannot be stored: the range \
+          is 285,000 years before and after 2001
+          """)
+    }
+    return microseconds
+  }
+
+  /// The seconds before and after 2001 that can be stored.
+  private static var rangeSeconds: Double { 9e12 }
+
+  /// Microseconds since 1970, rounded to the nearest; moments out of range are clamped, as a
+  /// constant to compare with may be.
   package var microseconds: Int64 {
     // Whole seconds and the rest are converted separately, on the basis that `Date` itself has: a
     // single product would round, and the moment would not come back.
     let time = timeIntervalSinceReferenceDate
     if time.isNaN { return 0 }
     let whole = time.rounded(.down)
-    guard abs(whole) < 9e12 else { return time < 0 ? .min : .max }
+    guard abs(whole) < Date.rangeSeconds else { return time < 0 ? .min : .max }
     let rest = Int64(((time - whole) * 1_000_000).rounded())
     return Int64(whole) * 1_000_000 + rest + Date.referenceMicroseconds
   }

@@ -39,7 +39,8 @@ enum ValueTag {
 extension Value {
   /// Adds the stored form.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and for a date
+  ///   out of range.
   func append<Sink: ByteSink & ~Copyable>(to bytes: inout Sink, depth: Int = 0) throws {
     switch self {
     case .null: bytes.append(ValueTag.null)
@@ -55,8 +56,9 @@ extension Value {
       bytes.append(ValueTag.data)
       bytes.append(array: [UInt8](value))
     case .date(let value):
+      let microseconds = try value.storedMicroseconds()
       bytes.append(ValueTag.date)
-      bytes.append(littleEndian: value.microseconds)
+      bytes.append(littleEndian: microseconds)
     case .uuid(let value):
       bytes.append(ValueTag.uuid)
       bytes.append(uuid: value)
@@ -127,6 +129,13 @@ extension Value {
       throw DatabaseError.badValue(
         .root, reason: "arrays and maps are nested more than \(nestingMax) deep; use child nodes")
     }
+  }
+
+  /// The stored form of a constant to compare with, which may be a date out of range: the nearest
+  /// one in range is before or behind the same dates.
+  func storedConstant() throws -> [UInt8] {
+    guard case .date(let date) = self else { return try stored() }
+    return try Value.date(Date(microseconds: date.microseconds)).stored()
   }
 
   /// The stored form.

@@ -140,6 +140,15 @@ struct ModelEncoder: ~Copyable {
   private mutating func write(
     _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
   ) throws -> Bool {
+    do { return try unsafe writeValue(step, place, binding) } catch {
+      throw binding.naming(step, error)
+    }
+  }
+
+  @inline(__always)
+  private mutating func writeValue(
+    _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Bool {
     let start = values.count
     switch step.form {
     case .int:
@@ -148,7 +157,7 @@ struct ModelEncoder: ~Copyable {
       values.write(integer: Int64(value))
     case .double: values.write(double: unsafe place.load(as: Double.self))
     case .bool: values.write(bool: unsafe place.load(as: Bool.self))
-    case .date: values.write(microseconds: unsafe place.value(Date.self).microseconds)
+    case .date: try values.write(date: unsafe place.value(Date.self))
     case .string:
       let value = unsafe place.assumingMemoryBound(to: String.self)
       if step.flags & Binding.Step.reference != 0 {
@@ -192,7 +201,7 @@ struct ModelEncoder: ~Copyable {
       values.write(bool: value)
     case .dateOrNil:
       guard let value = unsafe place.value(Date?.self) else { return false }
-      values.write(microseconds: value.microseconds)
+      try values.write(date: value)
     case .uuidOrNil:
       guard let value = unsafe place.value(UUID?.self) else { return false }
       values.write(uuid: value)
@@ -238,6 +247,12 @@ struct ModelEncoder: ~Copyable {
 }
 
 extension Binding {
+  /// An error of writing a value, with the property's name.
+  @inline(never)
+  fileprivate func naming(_ step: Step, _ error: any Error) -> any Error {
+    core.properties[Int(step.property)].naming(error)
+  }
+
   /// True if two values of a property would be stored as the same bytes.
   @inline(__always)
   fileprivate func areEqual(_ step: Step, _ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {

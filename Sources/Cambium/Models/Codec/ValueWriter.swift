@@ -11,7 +11,8 @@ public struct ValueWriter: ~Copyable {
 
   /// Writes a value.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for nesting that is too deep, and for a date
+  ///   out of range.
   public mutating func write(_ value: Value) throws {
     try value.append(to: &buffer, depth: depth)
   }
@@ -46,9 +47,10 @@ public struct ValueWriter: ~Copyable {
   }
 
   @inline(__always)
-  mutating func write(microseconds value: Int64) {
+  mutating func write(date value: Date) throws {
+    let microseconds = try value.storedMicroseconds()
     buffer.append(ValueTag.date)
-    buffer.append(littleEndian: value)
+    buffer.append(littleEndian: microseconds)
   }
 
   @inline(__always)

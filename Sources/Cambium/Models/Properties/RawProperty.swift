@@ -36,6 +36,20 @@ extension RawProperty {
   }
 }
 
+extension [any CodingKey] {
+  /// The place in a value: `rates[2].percent`.
+  fileprivate var placeText: String {
+    let text = reduce(into: "") { text, key in
+      if let index = key.intValue {
+        text += "[\(index)]"
+      } else {
+        text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+      }
+    }
+    return text.isEmpty ? "its top" : text
+  }
+}
+
 /// Any Codable type, stored as JSON text: the way out where nothing else fits.
 ///
 /// It takes 20 to 50 times as long as a ``Nested`` value, and queries cannot look into it.
@@ -61,6 +75,10 @@ extension CodableProperty {
     let encoder = JSONEncoder()
     // Equal values are to be equal bytes.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
+    do { return String(decoding: try encoder.encode(self), as: UTF8.self) } catch {
+      guard case EncodingError.invalidValue(let value, let context) = error else { throw error }
+      throw ValueMismatch(
+        reason: "\(value) at \(context.codingPath.placeText) cannot be stored as JSON")
+    }
   }
 }

@@ -21,6 +21,16 @@ struct PropertyInfo: PlacedProperty, Sendable {
     return sources.isEmpty ? nil : "\(name) was \(sources.joined(separator: ", "))"
   }
 
+  /// An error of writing a value, with the property's name.
+  func naming(_ error: any Error) -> any Error {
+    switch error {
+    case let mismatch as ValueMismatch: ValueMismatch(reason: "\(name): \(mismatch.reason)")
+    case DatabaseError.badValue(let path, let reason) where path.isRoot:
+      DatabaseError.badValue(path, reason: "\(name): \(reason)")
+    default: error
+    }
+  }
+
   init(_ found: DiscoveredProperty) {
     name = found.name
     offset = found.offset
@@ -37,6 +47,11 @@ struct PropertyRules: Sendable {
   var domain: Domain?
   /// Keeps to the domain in the app, so that all messages come together.
   var check: PropertyCheck?
+  /// The domains of the elements and of the keys, each with how the app keeps to it.
+  var elementDomain: Domain?
+  var elementCheck: ElementCheck?
+  var keyDomain: Domain?
+  var keyCheck: ElementCheck?
   var deleteRule: DeleteRule?
   /// Nil where the delete rule says it.
   var mustExist: Bool?
@@ -50,11 +65,6 @@ struct PropertyRules: Sendable {
 
 /// The value that a property has where nothing was said, and how that is stored.
 struct PropertyDefault: Sendable {
-  /// The domains of the elements and of the keys, each with how the app keeps to it.
-  var elementDomain: Domain?
-  var elementCheck: ElementCheck?
-  var keyDomain: Domain?
-  var keyCheck: ElementCheck?
   /// The template's value; nil where it is absent.
   var initial: Value?
   /// True if each model has another initial value.

@@ -19,7 +19,9 @@ extension Database.Transaction {
     try checked(id, property, offset) {
       let path = try id.path
       let binding = try running.binding(M.schema.core)
-      let updates = try running.modelBuffers.encoder.updates(value, at: offset, binding)
+      let updates = try naming(path) {
+        try running.modelBuffers.encoder.updates(value, at: offset, binding)
+      }
       let left = try leavingFormerNames(updates, path, binding)
       try running.issue(.update(path, updates + left))
     }
@@ -117,8 +119,18 @@ extension Database.Transaction {
     try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
-      try running.issue(.change(path, name, try change(path)))
+      let part = try naming(path) {
+        do { return try change(path) } catch { throw naming(M.self, offset, error) }
+      }
+      try running.issue(.change(path, name, part))
     }
+  }
+
+  private func naming<M: Model>(
+    _ type: M.Type, _ offset: Int, _ error: any Error
+  ) -> any Error {
+    let core = M.schema.core
+    return core.layout.index(at: offset).map { core.properties[$0].naming(error) } ?? error
   }
 
   /// The offset of a property in the model.
