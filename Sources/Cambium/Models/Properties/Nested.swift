@@ -90,7 +90,7 @@ final class NestedShape: Sendable {
     properties = discovery.properties
     absentInitially = Set(properties.filter { $0.isAbsent(in: template) }.map(\.offset))
     inNameOrder = properties.sorted { ByteOrder.compare($0.name, $1.name) < 0 }
-    problem = discovery.problem
+    problem = discovery.problem ?? discovery.unstorable.first?.reason
   }
 
   /// True if a property's value is stored in the map.

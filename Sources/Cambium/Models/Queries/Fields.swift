@@ -163,9 +163,11 @@ extension SchemaCore {
     }
     if offset == layout.idOffset { return PropertyPath(hops: hops, nil) }
     let advice =
-      nested == nil
-      ? "is not a property of its own in the records"
-      : "is stored property by property; name one of them"
+      layout.ignored.contains { $0.contains(offset) }
+      ? "is ignored by the schema, so that only filter(_:) can name it"
+      : nested == nil
+        ? "is not a property of its own in the records"
+        : "is stored property by property; name one of them"
     return PropertyPath(hops: hops, problem: "\(typeName): \(keyPath) \(advice)")
   }
 }

@@ -9,9 +9,18 @@ struct DiscoveredProperty: PlacedProperty, Sendable {
   var shape: PropertyShape
 }
 
+/// A stored property of a type that cannot be stored in a record.
+struct UnstorableProperty: Sendable {
+  let name: String
+  let offset: Int
+  let reason: String
+}
+
 /// The stored properties of a type, or the reason why it cannot be stored.
 struct Discovery {
   private(set) var properties: [DiscoveredProperty] = []
+  /// The properties that the schema must ignore, or that make the type one that cannot be stored.
+  private(set) var unstorable: [UnstorableProperty] = []
   /// The offset of the model's id.
   private(set) var idOffset: Int?
   /// The reason why the type cannot be stored; nil if it can.
@@ -43,11 +52,16 @@ struct Discovery {
       let label = child.label ?? "?"
       let childType = Swift.type(of: child.value)
       guard let known = childType as? any PropertyValue.Type else {
-        problem = """
+        let (offset, next) = Discovery.place(of: childType, after: end)
+        let reason = """
           \(type).\(prefix)\(label) is a \(childType), which cannot be stored: make it a \
-          RawProperty, Nested, UnionProperty or CodableProperty, or compute it
+          RawProperty, Nested, UnionProperty or CodableProperty, compute it, or leave it out by \
+          Ignored(\\.\(prefix)\(label))
           """
-        return nil
+        unstorable.append(
+          UnstorableProperty(name: prefix + label, offset: offset, reason: reason))
+        end = next
+        continue
       }
       guard let next = place(known, child.value, prefix + label, end, type) else { return nil }
       end = next
@@ -58,8 +72,7 @@ struct Discovery {
   private mutating func place<V: PropertyValue>(
     _ property: V.Type, _ value: Any, _ name: String, _ end: Int, _ type: String
   ) -> Int? {
-    let mask = MemoryLayout<V>.alignment - 1
-    let offset = (end + mask) & ~mask
+    let (offset, next) = Discovery.place(of: V.self, after: end)
     if flattens, V.self is any Nested.Type {
       let inner = walk(value, prefix: name + ".", start: offset, type: type)
       if let inner, inner != offset + MemoryLayout<V>.size {
@@ -71,9 +84,19 @@ struct Discovery {
       idOffset = offset
     } else {
       let shape = PropertyShape(V.self)
-      if let reason = shape.problem { problem = "\(type).\(name) \(reason)" }
+      if let reason = shape.problem {
+        unstorable.append(
+          UnstorableProperty(name: name, offset: offset, reason: "\(type).\(name) \(reason)"))
+      }
       properties.append(DiscoveredProperty(name: name, offset: offset, shape: shape))
     }
-    return offset + MemoryLayout<V>.size
+    return next
+  }
+
+  /// The bytes that a property of a type takes behind another one.
+  private static func place<V>(of type: V.Type, after end: Int) -> (offset: Int, end: Int) {
+    let mask = MemoryLayout<V>.alignment - 1
+    let offset = (end + mask) & ~mask
+    return (offset, offset + MemoryLayout<V>.size)
   }
 }

@@ -17,7 +17,7 @@ import FoundationEssentials
 /// Every property is a `var` with an initial value: that is what a record without the property
 /// reads as. The schema finds the properties by itself; it lists only those that have more to say.
 /// A property that cannot be stored (a class, a type that is no ``PropertyValue``) is reported when
-/// the model is first used, in the error's text.
+/// the model is first used, in the error's text, unless the schema leaves it out (``Ignored``).
 ///
 /// Threads: a model is a value; the schema is made once, by whoever uses it first.
 public protocol Model: Identifiable, MemberSource, JoinedSide

@@ -6,12 +6,15 @@ struct ModelLayout: Sendable {
   /// True for each property that is in every record as it is now, if it is there at all: that has
   /// no former name or type.
   let isPlain: [Bool]
+  /// The places of the properties that the schema ignores.
+  let ignored: [Range<Int>]
   private let offsets: [Int]
 
   init(_ draft: SchemaDraft) {
     idForm = draft.idForm
     idOffset = draft.idOffset ?? 0
     properties = draft.properties
+    ignored = draft.omissions.ignored
     isPlain = properties.map { $0.lazyStep == nil }
     offsets = properties.map(\.offset)
   }

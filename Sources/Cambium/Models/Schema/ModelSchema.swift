@@ -10,6 +10,7 @@
 ///     }
 ///
 /// The properties are found in the type itself; the schema lists only those that have more to say.
+/// Computed properties are not stored, nor are those that it ignores (``Ignored``).
 /// Parts that are data (domains, delete rules, indexes, views) are declared in the database and
 /// bind every writer; parts that are code (``Property/validated(_:_:)``, ``Rule``) run in the app.
 ///
@@ -69,6 +70,7 @@ public final class ModelSchema<M: Model>: Sendable {
     draft.problem = found.problem
     return draft
   }
+    draft.omissions.unstorable = found.unstorable
 
   static func draft(_ collection: String) -> SchemaDraft {
     SchemaDraft(
@@ -84,6 +86,7 @@ public final class ModelSchema<M: Model>: Sendable {
     for item in items { item.change?(&draft, template) }
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
     ModelSchema.settle(&draft, template)
+    draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     self.template = template
     rules = items.flatMap(\.rules)
     conditions = items.flatMap(\.conditions)

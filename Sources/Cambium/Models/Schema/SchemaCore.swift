@@ -141,6 +141,7 @@ struct SchemaDraft {
   var idOffset: Int?
   var properties: [PropertyInfo] = []
   var problem: String?
+  var omissions = SchemaOmissions()
   var sharing = SharedCollection()
   var evolution = Evolution()
   var guardian: RecordGuard?

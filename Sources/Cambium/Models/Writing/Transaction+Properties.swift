@@ -140,6 +140,9 @@ extension Database.Transaction {
     else {
       throw DatabaseError.misuse(reason: "\(property) is no stored `var`; only such can be set")
     }
+    if M.schema.core.layout.ignored.contains(where: { $0.contains(offset) }) {
+      throw DatabaseError.misuse(reason: "\(property) is ignored by the schema, and not stored")
+    }
     return offset
   }
 
