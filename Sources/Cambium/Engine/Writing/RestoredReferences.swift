@@ -87,7 +87,11 @@ extension RunningTransaction {
     return try values.compactMap { value in
       let reference = try value.lend { try Value($0) }
       let key = StoredKey.key(naming: reference)
-      return try key.map { try exists(target.appending($0)) } ?? false ? nil : reference
+      let isThere = try key.map {
+        let path = target.appending($0)
+        return try draft.expected.contains(path) || exists(path)
+      }
+      return isThere ?? false ? nil : reference
     }
   }
 }

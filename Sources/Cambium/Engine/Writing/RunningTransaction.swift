@@ -30,6 +30,8 @@ final class RunningTransaction: @unchecked Sendable {
     var afterCommit: [@Sendable () -> Void] = []
     /// The restored nodes, whose references are checked at the end.
     var restored = RestoredReferences()
+    /// The records that are about to be written, so that others may refer to them already.
+    var expected: Set<NodePath> = []
   }
 
   private struct Savepoint {

@@ -23,6 +23,8 @@ public final class ModelSchema<M: Model>: Sendable {
   /// The conditions under which some properties are stored.
   let conditions: [ModelCondition<M>]
   let hooks: ModelHooks<M>?
+  /// Finds and replaces the references in an enum of models, by the schema of its case.
+  let referencesOfCase: ModelReferences<M>?
   /// Finds what is wrong with an enum of models, by the schema of its case.
   let problemsOfCase: (@Sendable (inout M) -> [ValidationError])?
   /// True if anything is checked before a model is written.
@@ -68,9 +70,9 @@ public final class ModelSchema<M: Model>: Sendable {
     draft.properties = found.properties.map(PropertyInfo.init)
     draft.idOffset = found.idOffset
     draft.problem = found.problem
+    draft.omissions.unstorable = found.unstorable
     return draft
   }
-    draft.omissions.unstorable = found.unstorable
 
   static func draft(_ collection: String) -> SchemaDraft {
     SchemaDraft(
@@ -80,18 +82,19 @@ public final class ModelSchema<M: Model>: Sendable {
 
   init(
     _ template: M, _ draft: inout SchemaDraft, _ version: Int, _ items: [SchemaItem<M>],
-    hooks: ModelHooks<M>? = ModelHooks.found(),
+    hooks: ModelHooks<M>? = ModelHooks.found(), referencesOfCase: ModelReferences<M>? = nil,
     problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil
   ) {
     for item in items { item.change?(&draft, template) }
+    draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
     ModelSchema.settle(&draft, template)
-    draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     self.template = template
     rules = items.flatMap(\.rules)
     conditions = items.flatMap(\.conditions)
     self.hooks = hooks
     self.problemsOfCase = problemsOfCase
+    self.referencesOfCase = referencesOfCase
     hasHooks = hooks != nil
     steps = items.compactMap(\.step)
     draft.evolution = Evolution(
@@ -181,14 +184,14 @@ extension PropertyInfo {
       }
     }
     definition.domain = rules.domain
+    definition.elementDomain = rules.elementDomain
+    definition.keyDomain = rules.keyDomain
     definition.deleteRule = rules.deleteRule
     definition.mustExist = rules.mustExist ?? (rules.deleteRule != nil)
     definition.label = label
     definition.documentation = documentation
     return definition
   }
-    definition.elementDomain = rules.elementDomain
-    definition.keyDomain = rules.keyDomain
 }
 
 extension PropertyDefinition {

@@ -80,6 +80,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
   let problems: @Sendable (inout Union) -> [ValidationError]?
   let codec: CaseCodec<Union>
   let interchange: CaseInterchange<Union>
+  let references: ModelReferences<Union>
   /// Nil where the case's model wants no calls; they do nothing for other cases.
   let hooks: ModelHooks<Union>?
 
@@ -111,6 +112,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
     }
     codec = CaseCodec(make, payload)
     interchange = CaseInterchange(make, payload)
+    references = ModelReferences(make, payload)
     hooks = ModelHooks<C>.found().map { ModelHooks($0, make, payload) }
   }
 }

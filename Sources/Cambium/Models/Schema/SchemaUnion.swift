@@ -27,6 +27,7 @@ extension ModelSchema where M: ModelUnion {
     }
     self.init(
       M(), &draft, version, items, hooks: ModelHooks(M.cases.all),
+      referencesOfCase: ModelReferences(M.cases.all),
       problemsOfCase: { model in
         for known in M.cases.all {
           if let problems = known.problems(&model) { return problems }
