@@ -19,6 +19,10 @@ final class ChangeFeed: Sendable {
     var watch: (any AnyObject & Sendable)?
     /// Reads the state's actual position; the wake file is only a signal.
     var look: (@Sendable () -> SequenceNumber?)?
+    /// The number of bulk writes under way, during which other processes are not woken.
+    var holdCount = 0
+    /// The newest transaction of which other processes are still to be told.
+    var untold: SequenceNumber?
     /// The transaction that this process has stored and cannot read yet.
     var lag: StateLag?
     /// Tries to make that transaction readable.
@@ -50,7 +54,28 @@ final class ChangeFeed: Sendable {
   func publish(_ sequence: SequenceNumber) {
     // In this order, so that the watch of this process finds nothing new.
     advance(to: sequence)
+    let isHeld = state.withLock { state in
+      if state.holdCount > 0 { state.untold = sequence }
+      return state.holdCount > 0
+    }
+    if !isHeld { tellOthers(sequence) }
+  }
+
+  private func tellOthers(_ sequence: SequenceNumber) {
     if !isReadOnly, wake.isWatched { wake.write(sequence.rawValue) }
+  }
+
+  /// Keeps commits of this process from observers in other processes, until as many calls of
+  /// ``release()`` follow.
+  func hold() { state.withLock { $0.holdCount += 1 } }
+
+  /// Ends one ``hold()``, and notifies the observers in other processes.
+  func release() {
+    let untold = state.withLock { state in
+      state.holdCount -= 1
+      return state.holdCount > 0 ? nil : state.untold.take()
+    }
+    if let untold { tellOthers(untold) }
   }
 
   /// Takes over what another process has applied.

@@ -38,9 +38,14 @@ final class LiveMailbox: Sendable {
     var takes: UInt64 = 0
     var isNudged = false
     var isClosed = false
+    /// True while what comes is kept from the query, unless it takes a step by itself.
+    var isHeld = false
     var waiting = WaitingTasks()
 
-    var isReady: Bool { !changes.isEmpty || lost != nil || isNudged || isClosed }
+    var isReady: Bool { isNudged || isClosed || !isHeld && (!changes.isEmpty || lost != nil) }
+
+    /// The tasks to resume after something has come.
+    mutating func takeWoken() -> [Waiter] { isHeld ? [] : waiting.takeAll() }
   }
 
   /// The place among the router's mailboxes.
@@ -106,7 +111,7 @@ extension LiveMailbox {
   func add(_ change: NetChange, of sequence: SequenceNumber) -> [Waiter] {
     state.withLock { state in
       state.add(change, of: sequence)
-      return state.waiting.takeAll()
+      return state.takeWoken()
     }
   }
 
@@ -114,7 +119,20 @@ extension LiveMailbox {
   func lose(upTo sequence: SequenceNumber) -> [Waiter] {
     state.withLock { state in
       state.lose(upTo: sequence)
-      return state.waiting.takeAll()
+      return state.takeWoken()
+    }
+  }
+
+  /// Lets the query wait, though something comes, until ``release()``.
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  /// Ends ``hold()``.
+  ///
+  /// - Returns: The tasks to resume, without a lock: those for which something has come.
+  func release() -> [Waiter] {
+    state.withLock { state in
+      state.isHeld = false
+      return state.isReady ? state.waiting.takeAll() : []
     }
   }
 

@@ -22,6 +22,9 @@ final class LiveRouter: Sendable {
   // The directory holds the router. A router whose directory is gone has nothing to route.
   private weak let directory: OpenDirectory?
   private let routing = Mutex(Routing())
+  /// The number of bulk writes under way, which live queries wait for. It is changed under the lock
+  /// of the routing.
+  private let holdCount = Atomic(0)
   private let backlog = Mutex(RoutingBacklog())
   /// Routes large commits.
   private let queue: any WorkQueue
@@ -57,7 +60,9 @@ final class LiveRouter: Sendable {
         routing.begin(after: snapshot.sequence, directory.stateInUse.generation)
         routing.observation = directory.feed.observers.observe(observer)
       }
-      return (routing.add(guards, names), isFirst)
+      let mailbox = routing.add(guards, names)
+      if holdCount.load(ordering: .relaxed) > 0 { mailbox.hold() }
+      return (mailbox, isFirst)
     }
     if isFirst { directory.feed.watch() }
     if directory.feed.isClosed { stir() }
@@ -102,6 +107,22 @@ final class LiveRouter: Sendable {
     }
     if let ended { directory?.feed.observers.stop(ended) }
     for waiter in mailbox.stir(isClosing: true) { waiter.resume() }
+  }
+
+  /// Has live queries wait, though commits concern them, until as many calls of ``release()``
+  /// follow.
+  func hold() {
+    routing.withLock { routing in
+      holdCount.add(1, ordering: .relaxed)
+      routing.hold()
+    }
+  }
+
+  /// Ends one ``hold()``.
+  func release() {
+    resume { routing in
+      if holdCount.subtract(1, ordering: .relaxed).newValue == 0 { routing.release() }
+    }
   }
 
   // MARK: Moments

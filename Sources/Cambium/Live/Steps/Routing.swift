@@ -143,6 +143,14 @@ struct Routing: ~Copyable {
     Int(mailbox.slot) < mailboxes.count && mailboxes[Int(mailbox.slot)] === mailbox
   }
 
+  /// Has all queries wait until ``release()``.
+  func hold() { for case let mailbox? in mailboxes { mailbox.hold() } }
+
+  /// Ends ``hold()``.
+  mutating func release() {
+    for case let mailbox? in mailboxes { woken += mailbox.release() }
+  }
+
   /// Ends all waits.
   mutating func stir(isClosing: Bool) {
     for case let mailbox? in mailboxes { woken += mailbox.stir(isClosing: isClosing) }
