@@ -99,6 +99,12 @@ package struct InterchangeDecoder {
     guard value != .null, let form = profile.conversion(at: place.names) else {
       return stored(value, shape, place)
     }
+    return read(value, as: form, place)
+  }
+
+  private mutating func read(
+    _ value: Value, as form: InterchangeConversion, _ place: Place
+  ) -> Value? {
     do { return try form.back(value) } catch {
       note(place.text, "cannot be read: \(error)")
       return nil
@@ -110,6 +116,11 @@ package struct InterchangeDecoder {
     _ value: Value, _ shape: InterchangeShape, _ place: Place
   ) -> Value? {
     switch (shape, value) {
+    case (.typed(let type, let inner), _):
+      guard value != .null, let form = profile.conversion(of: type) else {
+        return stored(value, inner, place)
+      }
+      return read(value, as: form, place)
     case (.optional, .null), (.any, .null), (.scalar(.any), .null): return .null
     case (.optional(let inner), _): return stored(value, inner, place)
     case (.reference(let reference), .null) where reference.unassigned != nil:

@@ -107,6 +107,9 @@ package struct InterchangeEncoder {
     if let own = profile.conversion(at: place) { return try own.out(value) }
     switch (shape, value) {
     case (.optional(let inner), _): return try outside(value, inner, place)
+    case (.typed(let type, let inner), _):
+      if let own = profile.conversion(of: type) { return try own.out(value) }
+      return try outside(value, inner, place)
     case (.reference(let reference), _):
       if let record = try reference.embed?(&self, value, place) { return .map(record) }
       return plain(value)

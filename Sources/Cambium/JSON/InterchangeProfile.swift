@@ -93,8 +93,7 @@ public struct InterchangeProfile: Sendable, Refinable {
   private(set) var shown: [[String]]?
   /// The properties that are not.
   private(set) var hidden: [[String]] = []
-  /// The properties that have a form of their own.
-  private(set) var conversions: [InterchangeConversion] = []
+  private var conversions = InterchangeConversions()
 
   /// Names as declared, ids for references, nil left out, ISO 8601, base64.
   public static let standard = InterchangeProfile()
@@ -147,12 +146,24 @@ public struct InterchangeProfile: Sendable, Refinable {
 
   /// The profile with a form of its own for what lies at a path.
   func converting(_ conversion: InterchangeConversion) -> InterchangeProfile {
-    changed { $0.conversions.append(conversion) }
+    changed { $0.conversions.ofProperties.append(conversion) }
   }
 
   /// The form that what lies at a path has of its own; the last that was given.
   func conversion(at path: [String]) -> InterchangeConversion? {
-    conversions.last { $0.path == path }
+    conversions.ofProperties.last { $0.path == path }
+  }
+
+  /// The profile with a form of its own for the values of a type.
+  func converting(
+    _ type: ObjectIdentifier, _ conversion: InterchangeConversion
+  ) -> InterchangeProfile {
+    changed { $0.conversions.ofTypes[type] = conversion }
+  }
+
+  /// The form that the values of a type have of their own.
+  func conversion(of type: ObjectIdentifier) -> InterchangeConversion? {
+    conversions.ofTypes.isEmpty ? nil : conversions.ofTypes[type]
   }
 
   /// True if a property is shown: it is named, lies in a named one, or has a named one in it.
@@ -163,9 +174,16 @@ public struct InterchangeProfile: Sendable, Refinable {
   }
 }
 
-/// A form that one property has in a profile.
+/// The forms that properties and types have of their own in a profile.
+private struct InterchangeConversions: Sendable {
+  var ofProperties: [InterchangeConversion] = []
+  var ofTypes: [ObjectIdentifier: InterchangeConversion] = [:]
+}
+
+/// A form that one property has in a profile, or all values of a type.
 struct InterchangeConversion: Sendable {
-  let path: [String]
+  /// The property; empty for a type.
+  var path: [String] = []
   /// Converts a stored value, which is not null, to its form outside.
   let out: @Sendable (Value) throws -> Value
   /// Converts a form outside, which is not null, to the stored value that it stands for.

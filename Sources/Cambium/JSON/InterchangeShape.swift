@@ -4,6 +4,8 @@
 package indirect enum InterchangeShape: Sendable {
   /// Anything: what JSON does not have is written as text, and read as that.
   case any
+  /// A value of one of the app's types, which a profile may give a form of its own.
+  case typed(ObjectIdentifier, InterchangeShape)
   /// One value of a simple type.
   case scalar(PropertyType)
   /// The key of another record.

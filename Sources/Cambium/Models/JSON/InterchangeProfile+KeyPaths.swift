@@ -61,6 +61,39 @@ extension InterchangeProfile {
   }
 }
 
+extension InterchangeProfile {
+  /// All values of a type have a form of their own, wherever they are: as properties, behind
+  /// optionals, in arrays, sets and dictionaries, nested values and payloads.
+  ///
+  ///     let profile = InterchangeProfile.standard.converting(Color.self) { color in
+  ///       .string(color.hex)
+  ///     } back: { value in
+  ///       guard case .string(let text) = value else { throw NoColor() }
+  ///       return try Color(hex: text)
+  ///     }
+  ///
+  /// A property's own form goes before that of its type. The members of a ``Nested`` value that is
+  /// a property of the model itself are properties of their own: they are converted one by one.
+  ///
+  /// - Parameters:
+  ///   - type: The type, without optionals: one of the app's, or a standard type; no collection and
+  ///     no reference. Values that are stored as the type's without being of it, as an enum's raw
+  ///     values, keep their form.
+  ///   - out: Makes what is written of a value; nil is written as null.
+  ///   - back: Makes the value of what was written, or throws; the error is reported for the
+  ///     property.
+  /// - Returns: The profile; the last form given to a type counts.
+  public func converting<V: PropertyValue>(
+    _ type: V.Type, out: @escaping @Sendable (V) throws -> Value,
+    back: @escaping @Sendable (Value) throws -> V
+  ) -> InterchangeProfile {
+    converting(
+      ObjectIdentifier(type),
+      InterchangeConversion(
+        out: { try out(try V(storedValue: $0)) }, back: { try back($0).storedValue }))
+  }
+}
+
 extension Operand {
   /// The names that lead to the property.
   fileprivate var dottedName: String {

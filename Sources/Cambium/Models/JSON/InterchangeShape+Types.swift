@@ -8,6 +8,12 @@ extension InterchangeShape {
   /// The shape of a type.
   static func of<V: PropertyValue>(_ type: V.Type) -> InterchangeShape {
     if let composed = type as? any ComposedProperty.Type { return composed.interchangeShape }
+    return .typed(ObjectIdentifier(type), plain(of: type))
+  }
+
+  /// The shape of a type that is not composed of others, without the type.
+  private static func plain<V: PropertyValue>(of type: V.Type) -> InterchangeShape {
+    if let composed = type as? any ComposedProperty.Type { return composed.interchangeShape }
     if let nested = type as? any Nested.Type { return .nested { members(of: nested) } }
     if let union = type as? any UnionProperty.Type { return .union { cases(of: union) } }
     if let raw = type as? any RawProperty.Type { return rawValue(of: raw) }
@@ -26,7 +32,7 @@ extension InterchangeShape {
   }
 
   private static func rawValue<R: RawProperty>(of type: R.Type) -> InterchangeShape {
-    .of(R.RawValue.self)
+    plain(of: R.RawValue.self)
   }
 }
 
