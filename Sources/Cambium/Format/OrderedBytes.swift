@@ -206,10 +206,7 @@ extension OrderedBytes {
     _ value: Value?, as type: PropertyType = .any, _ collation: Collation = .binary,
     isDescending: Bool = false, to bytes: inout ByteBuffer
   ) throws {
-    var value = value
-    // Any moment can be compared with.
-    if case .date(let date)? = value { value = .date(Date(microseconds: date.microseconds)) }
-    let stored = try value?.stored() ?? []
+    let stored = try value?.storedConstant() ?? []
     try stored.lend {
       try append(stored: $0, as: type, collation, isDescending: isDescending, to: &bytes)
     }

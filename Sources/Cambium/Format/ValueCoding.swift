@@ -131,6 +131,13 @@ extension Value {
     }
   }
 
+  /// The stored form of a constant to compare with, which may be a date out of range: the nearest
+  /// one in range is before or behind the same dates.
+  func storedConstant() throws -> [UInt8] {
+    guard case .date(let date) = self else { return try stored() }
+    return try Value.date(Date(microseconds: date.microseconds)).stored()
+  }
+
   /// The stored form.
   package func stored() throws -> [UInt8] {
     var bytes: [UInt8] = []

@@ -131,7 +131,7 @@ struct ConditionCompiler {
       return add(step, yes, no)
     }
     let value = operand.function == nil ? value.coerced(to: resolved.definition?.type) : value
-    step.constant = constant(try value.stored())
+    step.constant = constant(try value.storedConstant())
     switch value {
     case .integer(let number): (step.operation, step.number) = (.integer, number)
     case .date(let date): (step.operation, step.number) = (.date, date.microseconds)
@@ -193,7 +193,7 @@ struct ConditionCompiler {
     default: break
     }
     var step = ConditionStep(operation: .has, operand: operand)
-    step.constant = constant(try value.stored())
+    step.constant = constant(try value.storedConstant())
     return add(step, yes, no)
   }
 

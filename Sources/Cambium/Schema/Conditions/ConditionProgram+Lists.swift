@@ -15,7 +15,7 @@ struct ConstantList: Sendable {
       case .null: break
       case .integer(let number): integers.append(number)
       case .string(let text): strings.append(Array(text.utf8))
-      default: others.append(try value.stored())
+      default: others.append(try value.storedConstant())
       }
     }
     integers.sort()
