@@ -32,16 +32,6 @@ struct PropertyInfo: PlacedProperty, Sendable {
     }
   }
 
-  /// An error of writing a value, with the property's name.
-  func naming(_ error: any Error) -> any Error {
-    switch error {
-    case let mismatch as ValueMismatch: ValueMismatch(reason: "\(name): \(mismatch.reason)")
-    case DatabaseError.badValue(let path, let reason) where path.isRoot:
-      DatabaseError.badValue(path, reason: "\(name): \(reason)")
-    default: error
-    }
-  }
-
   init(_ found: DiscoveredProperty) {
     name = found.name
     offset = found.offset
