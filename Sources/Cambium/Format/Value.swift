@@ -257,6 +257,17 @@ extension Date {
     return microseconds
   }
 
+  /// Reads what ``storedMicroseconds()`` gives.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` for a moment that is never stored.
+  init(storedMicroseconds: Int64) throws {
+    self.init(microseconds: storedMicroseconds)
+    if abs(timeIntervalSinceReferenceDate) < Date.rangeSeconds { return }
+    guard storedMicroseconds == .max || storedMicroseconds == .min else {
+      throw DatabaseError.corrupt(reason: "a stored date is out of range")
+    }
+  }
+
   /// The seconds before and after 2001 that can be stored.
   private static var rangeSeconds: Double { 9e12 }
 

@@ -161,7 +161,7 @@ extension Value {
     case ValueTag.double: self = .double(Double(bitPattern: try bytes.load(UInt64.self, at: 1)))
     case ValueTag.string: self = .string(try bytes.string(1, count))
     case ValueTag.data: self = .data(Data(try bytes.array(1, count)))
-    case ValueTag.date: self = .date(Date(microseconds: try bytes.load(Int64.self, at: 1)))
+    case ValueTag.date: self = .date(try Date(storedMicroseconds: bytes.load(Int64.self, at: 1)))
     case ValueTag.uuid: self = .uuid(try bytes.uuid(at: 1))
     case ValueTag.decimal: self = .decimal(try bytes.decimal(at: 1, count))
     case ValueTag.array: self = .array(try Value.elements(bytes, depth))

@@ -81,6 +81,8 @@ struct ChangingASchemaTests {
     // Block: By steps
   }
 
+  // Block: Enums of models
+
   private static func migrate() throws {
     #expect(throws: DatabaseError.self) { try Database(at: "air.cambium", for: Person.self) }
     // Block: Migrating

@@ -34,6 +34,8 @@ struct ConcurrencyTests {
   private static func write(_ database: Database) async throws -> Note.ID {
     // Block: Writing
     #expect(note.text == text)
+    // Block: Trying a write out
+    #expect(shown.left == 0 && shown.changes.map(\.id) == [note.id])
     return note.id
   }
 

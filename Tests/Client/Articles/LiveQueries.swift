@@ -52,6 +52,7 @@ struct LiveArticleTests {
         try await Self.anything(database)
         try Self.objects(database)
         try Self.forms(database)
+        try Self.load(database)
         try checkSound(database)
         try await database.close()
       }
@@ -74,6 +75,12 @@ struct LiveArticleTests {
     task.cancel()
     try await task.value
     return list.all
+  }
+
+  private static func load(_ database: Database) throws {
+    let count = try database.query(Flight.self).count()
+    // Block: Bulk writes
+    #expect(try database.query(Flight.self).count() == count + 3)
   }
 
   private static func differences(_ database: Database) async throws {

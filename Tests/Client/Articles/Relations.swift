@@ -19,6 +19,7 @@ struct RelationsTests {
         try Self.follow(database)
         try Self.load(database)
         try Self.ask(database)
+        try Self.save(database)
         try checkSound(database)
         try await database.close()
       }
@@ -30,6 +31,11 @@ struct RelationsTests {
     #expect(try database.count(Loan.self) == 1)
     #expect(throws: DatabaseError.self) { try database.insert(Book(title: "?", author: "nobody")) }
     #expect(throws: DatabaseError.self) { try database.insert(Loan(book: 1, borrower: "Bob")) }
+  }
+
+  private static func save(_ database: Database) throws {
+    // Block: Writing, 2
+    #expect(try database.get(saved[heights]).author == "bronte")
   }
 
   private static func delete(_ database: Database) throws {

@@ -48,6 +48,7 @@ struct TestingAnAppTests {
 
   private static func fail(_ database: Database) throws {
     // Block: Failures on purpose
+    // Block: Failures on purpose, 3
   }
 
   private static func refuse() async throws {

@@ -24,6 +24,8 @@ struct TypedModelsTests {
   }
 
   // Block: Declaring
+  // Block: Declaring, 2
+  // Block: Writing, 2
   // Block: Several kinds in one collection
 
   struct Truck: Model {

@@ -42,6 +42,7 @@ struct ValuesTests {
   private static func write(_ database: Database) throws {
     // Block: The kinds
     #expect(try database.read { try $0["products/1"]["size"] } == ["width": 20, "height": 45])
+    // Block: Printing
   }
 
   private static func date(_ database: Database) throws {

@@ -76,7 +76,7 @@ extension Database {
     guard let plan = try mergePlan(other, under) else { return nil }
     try takeBlobs(plan)
     return try write(metadata: metadata, expecting: expecting) { tx in
-      try Database.merge(tx.running, plan, resolution)
+      try Database.merge(plan, into: tx, resolution)
     }
   }
 
@@ -104,7 +104,7 @@ extension Database {
     }
     guard let plan else { return nil }
     return try await write(metadata: metadata.signed(by: actor)) { tx in
-      try Database.merge(tx.running, plan, onConflict)
+      try Database.merge(plan, into: tx, onConflict)
     }
   }
 
@@ -129,7 +129,7 @@ extension Database {
     guard let plan = try mergePlan(other, under) else { return nil }
     return try speculate { tx in
       tx.running.draft.assumesBlobs = true
-      return try Database.conflicts(merging: plan, into: tx.running, onConflict)
+      return try Database.conflicts(merging: plan, into: tx, onConflict)
     } reading: { after in
       MergePreview(
         commonPast: plan.past.last, upTo: plan.there.sequence, changes: try after.changes.fetch(),
@@ -147,9 +147,10 @@ extension Database {
   }
 
   private static func merge(
-    _ running: RunningTransaction, _ plan: MergePlan, _ resolution: ConflictResolution
+    _ plan: MergePlan, into tx: borrowing Database.Transaction, _ resolution: ConflictResolution
   ) throws -> Merged? {
-    let conflicts = try conflicts(merging: plan, into: running, resolution)
+    let running = tx.running
+    let conflicts = try conflicts(merging: plan, into: tx, resolution)
     if conflicts.isRefused { throw DatabaseError.mergeConflict(conflicts.listed) }
     guard running.isRecorded else { return nil }
     running.draft.metadata[MergePlan.metadataName] = try plan.mark()
@@ -158,16 +159,16 @@ extension Database {
   }
 
   private static func conflicts(
-    merging plan: MergePlan, into running: RunningTransaction, _ resolution: ConflictResolution
+    merging plan: MergePlan, into tx: borrowing Database.Transaction,
+    _ resolution: ConflictResolution
   ) throws -> MergeConflicts {
-    try translating {
-      running.draft.restored.isDeferred = true
-      defer { running.draft.restored.isDeferred = false }
-      var merging = try Merging(running, plan, resolution)
-      try merging.run()
-      try RestoredReferences.settle(in: running)
-      return merging.conflicts
-    }
+    let running = tx.running
+    running.draft.restored.isDeferred = true
+    defer { running.draft.restored.isDeferred = false }
+    var merging = try translating { try Merging(running, plan, resolution) }
+    try merging.run(tx)
+    try translating { try RestoredReferences.settle(in: running) }
+    return merging.conflicts
   }
 
   /// Stores the blobs that the other side's changes refer to.

@@ -34,28 +34,29 @@ struct Merging {
   }
 
   private var here: Snapshot { Snapshot(running) }
-  private var transaction: Database.Transaction { Database.Transaction(running) }
 
-  mutating func run() throws {
+  mutating func run(_ tx: borrowing Database.Transaction) throws {
     while let place = try touched.next() {
       if isSettled(place.path) { continue }
       if let top = try removed(from: there, above: place.path) {
-        try remove(top)
+        try remove(top, tx)
       } else {
-        try take(place)
+        try take(place, tx)
       }
     }
   }
 
   /// Takes over the changes at a place, or in a subtree.
-  private mutating func take(_ place: Touched) throws {
+  private mutating func take(
+    _ place: Touched, _ tx: borrowing Database.Transaction
+  ) throws {
     var differences = PlaceDifferences(from: base, to: there, at: place)
     while let change = try differences.next() {
       if isSettled(change.path) { continue }
       if let top = try removed(from: there, above: change.path) {
-        try remove(top)
-      } else if try !settleRemovedHere(change) {
-        try take(change)
+        try remove(top, tx)
+      } else if try !settleRemovedHere(change, tx) {
+        try take(change, tx)
       }
     }
   }
@@ -88,11 +89,13 @@ struct Merging {
   // MARK: Values
 
   /// Takes over the change of a node that is there on the other side.
-  private mutating func take(_ change: Change) throws {
+  private mutating func take(
+    _ change: Change, _ tx: borrowing Database.Transaction
+  ) throws {
     let found = try here[change.path].ownValue
     if found == change.new { return }
     if case (.map(let old)?, .map(let new)?, .map(let found)?) = (change.old, change.new, found) {
-      return try take(change.path, old, new, found)
+      return try take(change.path, old, new, found, tx)
     }
     if found != change.old {
       let reason = change.old == nil ? "it was made on both sides" : "it was changed on both sides"
@@ -100,12 +103,13 @@ struct Merging {
         change.path, nil, base: change.old, here: found, there: change.new, reason)
       if !isTaken { return }
     }
-    try set(change.path, change.new)
+    try set(change.path, change.new, tx)
   }
 
   /// Takes over the changed properties of a record.
   private mutating func take(
-    _ path: NodePath, _ old: ValueMap, _ new: ValueMap, _ found: ValueMap
+    _ path: NodePath, _ old: ValueMap, _ new: ValueMap, _ found: ValueMap,
+    _ tx: borrowing Database.Transaction
   ) throws {
     var updates: [(String, Value?)] = []
     for name in Merging.names(old, new) where old[name] != new[name] {
@@ -117,7 +121,7 @@ struct Merging {
           "it was changed on both sides")
       if isTaken { updates.append((name, new[name])) }
     }
-    if !updates.isEmpty { try transaction.update(path, updates) }
+    if !updates.isEmpty { try tx.update(path, updates) }
   }
 
   /// The names of the properties of either record, each once.
@@ -125,14 +129,18 @@ struct Merging {
     one.members.map(\.name) + other.members.map(\.name).filter { one[$0] == nil }
   }
 
-  private func set(_ path: NodePath, _ value: Value?) throws {
-    if let value { try transaction.set(path, to: value) } else { try transaction.clear(path) }
+  private func set(
+    _ path: NodePath, _ value: Value?, _ tx: borrowing Database.Transaction
+  ) throws {
+    if let value { try tx.set(path, to: value) } else { try tx.clear(path) }
   }
 
   // MARK: Subtrees
 
   /// Removes a node that the other side has removed, if nothing in it was changed here.
-  private mutating func remove(_ path: NodePath) throws {
+  private mutating func remove(
+    _ path: NodePath, _ tx: borrowing Database.Transaction
+  ) throws {
     settled = path
     guard try here[path].exists else { return }
     var differences = PlaceDifferences(
@@ -150,13 +158,15 @@ struct Merging {
         reason)
       isTaken = isTaken && isOverridden
     }
-    if isTaken { try transaction.remove(path) }
+    if isTaken { try tx.remove(path) }
   }
 
   /// Decides about a change below or at a node that was removed here.
   ///
   /// - Returns: False if there is no such node.
-  private mutating func settleRemovedHere(_ change: Change) throws -> Bool {
+  private mutating func settleRemovedHere(
+    _ change: Change, _ tx: borrowing Database.Transaction
+  ) throws -> Bool {
     guard try !here[change.path].exists,
       let top = try removed(from: here, above: change.path)
     else { return false }
@@ -166,15 +176,15 @@ struct Merging {
       top == change.path
         ? "it was removed here and changed there"
         : "\(top) was removed here, and it was changed there")
-    if isTaken { try adopt(top) }
+    if isTaken { try adopt(top, tx) }
     return true
   }
 
   /// Makes a node with all below it as it is on the other side.
-  private func adopt(_ path: NodePath) throws {
+  private func adopt(_ path: NodePath, _ tx: borrowing Database.Transaction) throws {
     var nodes = try there[path].descendants()
     while let node = try nodes.next() {
-      if let value = try node.ownValue { try transaction.set(node.path, to: value) }
+      if let value = try node.ownValue { try tx.set(node.path, to: value) }
     }
   }
 }

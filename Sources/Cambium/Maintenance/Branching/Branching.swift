@@ -21,7 +21,7 @@ extension Database {
   ///     let trial = try Database(at: "trial.cambium")
   ///
   /// Both have the same transactions up to the moment, with their numbers, times, links and
-  /// history; what is written to either afterwards is its own, under an ``origin`` of its own.
+  /// history; what is written to either afterwards is its own, under an origin of its own.
   /// ``diff(with:under:)`` compares them, and `merge` takes over the changes of one into the other.
   /// Tags up to the moment, the retention policy, blobs and the archive are taken along, positions
   /// of consumers are not. An erasure here does not reach the branch.
