@@ -72,7 +72,7 @@ struct ReferenceTests {
       """)
     #expect(
       answers == [
-        "compact completions", "json", "short json", "--reverse", "a b.cambium",
+        "compact compare completions", "json", "short json", "--reverse", "a b.cambium",
         "bash zsh fish", "moments", "a b.cambium",
       ])
   }

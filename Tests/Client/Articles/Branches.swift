@@ -11,13 +11,17 @@ struct BranchesTests {
     await #expect(processExitsWith: .success) {
       await inScratchDirectory {
         let database = try Database(at: "shop.cambium")
-        try database.write { try $0.set("users/ada", to: ["name": "Ada", "born": 1816]) }
-        try database.tag("release")
+        try Self.prepare(database)
         try Self.branch(database)
         try checkSound(database)
         try await database.close()
       }
     }
+  }
+
+  private static func prepare(_ database: Database) throws {
+    try database.write { try $0.set("users/ada", to: ["name": "Ada", "born": 1816]) }
+    try database.tag("release")
   }
 
   private static func branch(_ database: Database) throws {

@@ -18,7 +18,8 @@ struct GettingStartedTests {
         try Self.writeOnConditions(database)
         try await Self.writeWithoutBlocking(database)
         try await Self.follow(database)
-        try await Self.storeLargeValues(database)
+        let film = try Self.storeLargeValues(database)
+        try await Self.readARange(database, film)
         try Self.dropHistory(database)
         try Self.checkAndClose(database)
         try Self.erase()
@@ -78,9 +79,13 @@ struct GettingStartedTests {
     #expect(try database.read { try $0["counters/changes"].value } != nil)
   }
 
-  private static func storeLargeValues(_ database: Database) async throws {
+  private static func storeLargeValues(_ database: Database) throws -> Blob {
     // Block: Large values
     #expect(bytes == 10 << 20)
+    return film
+  }
+
+  private static func readARange(_ database: Database, _ film: Blob) async throws {
     // Block: Large values, 2
   }
 

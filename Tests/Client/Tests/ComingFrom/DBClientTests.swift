@@ -39,7 +39,7 @@ struct DBClientTests {
       let (show, eve) = (Shown(), User(id: "eve", name: "Eve"))
       let result = try database.write { tx in try tx.upsert(contentsOf: [ada, eve]) }
       show(result.updated, result.inserted)
-      #expect(show.lines == ["[User/ada] [User/eve]"])
+      #expect(show.lines == ["[User.ID(\"ada\")] [User.ID(\"eve\")]"])
       #expect(try database.get(ada.id).name == "Ada")
     }
   }

@@ -84,7 +84,7 @@ struct OtherStoresTests {
       try await show.waits(for: 1)
       task.cancel()
       _ = await task.result
-      #expect(show.lines[0].contains("users/ada") && !show.lines[0].contains("posts/1\""))
+      #expect(show.lines[0].contains("users/ada") && !show.lines[0].contains("\"posts/1"))
       let ada = try database.read { try $0["users/ada"]["username"] }
       #expect(ada == "Ada L.")
     }
