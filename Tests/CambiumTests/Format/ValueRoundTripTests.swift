@@ -205,7 +205,8 @@ extension ValueRoundTripTests {
       #expect(constant == .date(date), "\(time)")
     }
     // No build stores these, so that reading them is damage; the ends are what older builds stored.
-    for time in [Int64.min + 1, .max - 1, 9_100_000_000_000_000_000] {
+    let unstored: [Int64] = [.min + 1, .max - 1, 9_100_000_000_000_000_000]
+    for time in unstored {
       let stored = [ValueTag.date] + [UInt8](littleEndian: UInt64(bitPattern: time))
       #expect(throws: DatabaseError.self) { try Value.decoded(stored) }
     }
