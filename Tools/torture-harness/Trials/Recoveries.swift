@@ -44,7 +44,7 @@ struct Recoveries {
       throw Violation("\(state.reason); the recovery ended with \(end): \(run.output)")
     }
     try demand(
-      end == .exited(0) || ["full(", "ioFailure("].contains { run.output.contains($0) },
+      end == .exited(0) || ["no space left: ", "the disk failed: "].contains { run.output.contains($0) },
       "P6: a recovery fails with \(run.output)")
     let after = Disk(setting.order, seed: random.next(), after: state, of: moment.disk)
     if disturbance == .fault {
