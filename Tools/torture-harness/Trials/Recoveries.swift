@@ -43,8 +43,9 @@ struct Recoveries {
     guard end == .exited(0) || end == .exited(2) && disturbance == .fault else {
       throw Violation("\(state.reason); the recovery ended with \(end): \(run.output)")
     }
+    let words = ["no space left: ", "the disk failed: "]
     try demand(
-      end == .exited(0) || ["no space left: ", "the disk failed: "].contains { run.output.contains($0) },
+      end == .exited(0) || words.contains { run.output.contains($0) },
       "P6: a recovery fails with \(run.output)")
     let after = Disk(setting.order, seed: random.next(), after: state, of: moment.disk)
     if disturbance == .fault {
