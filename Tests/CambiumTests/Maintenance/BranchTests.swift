@@ -3,6 +3,7 @@
 // make the same from the records alone; the origin's files must not change.
 
 import Foundation
+import LMDB
 import Simulation
 import Testing
 
@@ -115,6 +116,19 @@ import Testing
       }
       #expect(try place.neighbors == ["test.cambium"])
     }
+  }
+
+  @Test("needs a clone that has all of the file, or leaves nothing where there are no clones")
+  func clone() throws {
+    let place = try Place()
+    let (source, target) = (place.beside("source"), place.beside("target"))
+    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    try content.write(to: URL(filePath: source))
+    let isDone = try Files.clone(source, to: target)
+    #expect(Files.exists(target) == isDone)
+    if isDone { #expect(try Data(contentsOf: URL(filePath: target)) == content) }
+    try Files.share(source, as: place.beside("shared"))
+    #expect(try Data(contentsOf: URL(filePath: place.beside("shared"))) == content)
   }
 
   @Test("in the middle of being made is swept by whoever makes a database there next")

@@ -9,14 +9,13 @@
 //     here is as there        is left
 //     anything else           a conflict
 //
-// Only the places that the logs say were touched since are looked at, in path order. A
-// subtree that one side has removed is one place: if the other side has changed anything in it,
-// that is a conflict of the whole.
+// Only the places that the logs say were touched since are looked at, in path order. A subtree that
+// one side has removed is one place: if the other side has changed anything in it, that is a
+// conflict of the whole.
 
 /// A merge into an open transaction.
 struct Merging {
   private let running: RunningTransaction
-  private let plan: MergePlan
   private let base: Snapshot
   private let there: Snapshot
   private let touched: TouchedPaths
@@ -26,7 +25,6 @@ struct Merging {
 
   init(_ running: RunningTransaction, _ plan: MergePlan, _ resolution: ConflictResolution) throws {
     self.running = running
-    self.plan = plan
     base = try plan.base.snapshot()
     there = try plan.there.snapshot()
     touched = try TouchedPaths(plan.touching, under: plan.under)

@@ -131,8 +131,13 @@ private struct Branching {
     if directory.isReadOnly { return false }
     return try database.writer.exclusively {
       let source = try directory.currentState().environment.path
-      return try Files.clone("\(directory.log.path)/data.mdb", to: "\(log)/data.mdb")
-        && Files.clone("\(source)/data.mdb", to: "\(state)/data.mdb")
+      guard try Files.clone("\(directory.log.path)/data.mdb", to: "\(log)/data.mdb") else {
+        return false
+      }
+      if try Files.clone("\(source)/data.mdb", to: "\(state)/data.mdb") { return true }
+      // Neither, since both are of one moment.
+      try Files.remove("\(log)/data.mdb")
+      return false
     }
   }
 
