@@ -34,20 +34,28 @@ enum ChangedNames: Equatable {
   private static func between(_ old: RawSpan, _ new: RawSpan) throws -> ChangedNames {
     let (oldTable, newTable) = (try RecordTable(old), try RecordTable(new))
     var (changed, i, j) = ([] as [NameID], 0, 0)
-    while i < oldTable.count || j < newTable.count {
-      let a = i < oldTable.count ? try oldTable.name(old, i) : .max
-      let b = j < newTable.count ? try newTable.name(new, j) : .max
-      let isSame =
-        try a == b
-        && old.extracting(oldTable.value(old, i)).equals(new.extracting(newTable.value(new, j)))
-      if !isSame {
-        if changed.count == countMax { return .any }
+    while i < oldTable.count && j < newTable.count {
+      let (a, b) = (try oldTable.name(old, i), try newTable.name(new, j))
+      if a == b {
+        let (before, after) = (try oldTable.value(old, i), try newTable.value(new, j))
+        let isSame =
+          before.count == after.count && old.extracting(before).equals(new.extracting(after))
+        if !isSame { changed.append(a) }
+      } else {
         changed.append(min(a, b))
       }
       if a <= b { i += 1 }
       if b <= a { j += 1 }
     }
-    return .these(changed)
+    while i < oldTable.count {
+      changed.append(try oldTable.name(old, i))
+      i += 1
+    }
+    while j < newTable.count {
+      changed.append(try newTable.name(new, j))
+      j += 1
+    }
+    return changed.count > countMax ? .any : .these(changed)
   }
 
   /// Reads a list, and moves the offset behind it.

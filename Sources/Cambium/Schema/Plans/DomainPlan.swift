@@ -1,7 +1,8 @@
 import FoundationEssentials
 
-/// A domain in the form in which stored values are checked against it.
-struct DomainPlan: Sendable, CustomStringConvertible {
+/// A domain in the form in which stored values are checked against it. A class, so that asking each
+/// property of each record whether it has one copies nothing.
+final class DomainPlan: Sendable, CustomStringConvertible {
   let definition: Domain
   private let type: PropertyType
   /// The bounds, or the list, in the order of values.

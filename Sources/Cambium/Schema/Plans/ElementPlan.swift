@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 /// The domains of a property's elements and keys, in the form in which stored arrays and maps are
-/// checked against them.
-struct ElementPlan: Sendable {
+/// checked against them. A class for the reason that `DomainPlan` is one.
+final class ElementPlan: Sendable {
   private let elements: DomainPlan?
   private let keys: DomainPlan?
   private let isMap: Bool

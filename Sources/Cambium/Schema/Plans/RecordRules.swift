@@ -12,8 +12,13 @@ extension CollectionPlan {
     if let reason = try definition.keys?.refusal(key) { broken.append((nil, nil, reason)) }
     var place = 0
     for property in properties {
-      while place < table.count, try table.name(record, place) < property.name { place += 1 }
-      let isThere = try place < table.count && table.name(record, place) == property.name
+      var isThere = false
+      while place < table.count {
+        let name = try table.name(record, place)
+        isThere = name == property.name
+        if name >= property.name { break }
+        place += 1
+      }
       guard isThere else {
         if property.isMissed { broken.append((property, nil, "is required")) }
         continue
