@@ -79,7 +79,7 @@ extension Fields {
   }
 
   /// The hops that lead to the model that it refers to.
-  private var behindReference: [String] { path.hops + [path.property ?? "id"] }
+  var behindReference: [String] { path.hops + [path.property ?? "id"] }
 
   /// The property, or nil: for what is selected or grouped by through a reference that may lead
   /// nowhere.
@@ -124,7 +124,7 @@ public struct ManyOperand<Other: Model>: Sendable {
   var path: PropertyPath { if case .elements(let path) = many { path } else { owner } }
 
   /// The models that refer to the one that a path leads to.
-  fileprivate init(_ many: Many<Other>, of owner: PropertyPath) {
+  init(_ many: Many<Other>, of owner: PropertyPath) {
     let reference = many.path
     self.many = .inverse(Other.schema.core.path, property: reference.property ?? "id")
     var owner = owner
