@@ -52,7 +52,9 @@ extension ModelSchema {
       return []
     }
     let found: M
-    do { found = try decode(new, key, binding) } catch { throw UnreadableRecord(cause: error) }
+    do {
+      found = try new.lend { new in try key.lend { try decodeWhole(new, key: $0, binding) } }
+    } catch { throw UnreadableRecord(cause: error) }
     var model = found
     if let hooks {
       try hooks.willStore(&model, from: old, transaction)

@@ -30,6 +30,8 @@ public final class ModelSchema<M: Model>: Sendable {
   /// True if anything is checked before a model is written.
   @usableFromInline let hasChecks: Bool
   @usableFromInline let hasHooks: Bool
+  /// True if some properties are read only under a condition.
+  @usableFromInline let hasReadConditions: Bool
   /// The steps that lead here from older forms, in order.
   let steps: [MigrationStep<M>]
   /// Migrates the records of an enum of models, by the schemas of its cases.
@@ -99,6 +101,7 @@ public final class ModelSchema<M: Model>: Sendable {
     self.problemsOfCase = problemsOfCase
     self.referencesOfCase = referencesOfCase
     hasHooks = hooks != nil
+    hasReadConditions = conditions.contains(where: \.decidesReads)
     self.casesMigration = casesMigration
     let sharing = draft.sharing
     steps = items.compactMap(\.step).map { $0.ofCase(sharing.caseName) }

@@ -145,6 +145,8 @@ struct SchemaDraft {
   var sharing = SharedCollection()
   var evolution = Evolution()
   var guardian: RecordGuard?
+  /// The places of what is read under a condition.
+  var conditional: [Range<Int>] = []
   /// True if the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

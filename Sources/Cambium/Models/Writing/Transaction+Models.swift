@@ -86,11 +86,26 @@ extension Database.Transaction {
     }
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
+    if schema.hasReadConditions { updates += try replacingUnread(updates, new, path, binding) }
     updates += try leavingFormerNames(updates, path, own ?? binding)
     try checkReferences(updates, path, own ?? binding)
     try running.issue(.update(path, updates), isAsked: true)
     if let hooks = schema.hooks { try afterCommit { [new] in hooks.did(new, old) } }
     return Update(before: old, after: new, properties: properties)
+  }
+
+  /// Replaces what the record holds of properties that are read under a condition, and that was not
+  /// read of the model before.
+  private func replacingUnread<M: Model>(
+    _ updates: [Operation.PropertyUpdate], _ new: M, _ path: NodePath, _ binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    let changed = Set(updates.map(\.name))
+    let node = self[path]
+    return try naming(path) {
+      try running.modelBuffers.encoder.updates(of: M.schema.core.layout.conditional, in: new, binding)
+    }.filter {
+      try !changed.contains($0.name) && node.property($0.name)?.stored() != $0.value
+    }
   }
 
   /// Removes the values under former names of properties that are now stored under their own.
