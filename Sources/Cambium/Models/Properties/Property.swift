@@ -362,7 +362,7 @@ extension Property where V.Base: ReferenceProperty {
 
 extension SchemaDraft {
   /// The offset of a stored `var` in the model; anything else is a problem.
-  fileprivate mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
+  mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
     if keyPath is WritableKeyPath<M, V>, let offset = MemoryLayout<M>.offset(of: keyPath) {
       return offset
     }
@@ -373,7 +373,7 @@ extension SchemaDraft {
   /// Marks a property, or all of a nested value, as one whose value is not always read.
   fileprivate mutating func readConditionally<M: Model, V>(_ keyPath: KeyPath<M, V>) {
     guard let start = offset(ofVariable: keyPath) else { return }
-    conditional.append(start..<start + max(1, MemoryLayout<V>.size))
+    omissions.conditional.append(start..<start + max(1, MemoryLayout<V>.size))
   }
 
   /// The place of a property, which is listed now where none is found.

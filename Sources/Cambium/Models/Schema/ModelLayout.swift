@@ -18,7 +18,7 @@ struct ModelLayout: Sendable {
     properties = draft.properties
     ignored = draft.omissions.ignored
     let conditional = properties.indices.filter { [properties] index in
-      draft.conditional.contains { $0.contains(properties[index].offset) }
+      draft.omissions.conditional.contains { $0.contains(properties[index].offset) }
     }
     self.conditional = conditional
     isPlain = properties.indices.map { [properties] in

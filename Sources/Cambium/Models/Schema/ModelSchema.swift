@@ -109,7 +109,7 @@ public final class ModelSchema<M: Model>: Sendable {
       steps: sharing.steps + steps.map(\.info), removed: items.flatMap(\.removed),
       draft.properties, caseNames: sharing.caseNames)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
-    draft.guardian = ModelSchema.guardian(items, hooks, isUnion: problemsOfCase != nil)
+    draft.guards = ModelSchema.guards(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.sharing.cases, rules]

@@ -102,7 +102,8 @@ extension Database.Transaction {
     let changed = Set(updates.map(\.name))
     let node = self[path]
     return try naming(path) {
-      try running.modelBuffers.encoder.updates(of: M.schema.core.layout.conditional, in: new, binding)
+      let conditional = M.schema.core.layout.conditional
+      return try running.modelBuffers.encoder.updates(of: conditional, in: new, binding)
     }.filter {
       try !changed.contains($0.name) && node.property($0.name)?.stored() != $0.value
     }
