@@ -88,7 +88,9 @@ extension Fields {
   public var orNil: Operand<V.Base?> { Operand<V.Base?>(path: path, core: core, offset: offset) }
 
   func applying<T: PropertyValue>(_ function: PropertyPath.Function) -> Operand<T> {
-    Operand<T>(path: path.changed { $0.function = function }, core: core, offset: offset)
+    // Of a property with a codec it is a problem.
+    let applied = path.changed { ($0.function, $0.guarantee) = (function, nil) }
+    return Operand<T>(path: applied, core: core, offset: offset)
   }
 }
 
@@ -159,7 +161,7 @@ extension SchemaCore {
     if let index = layout.index(at: offset),
       nested.map({ $0 == properties[index].shape.typeID }) ?? true
     {
-      return PropertyPath(hops: hops, properties[index].name)
+      return PropertyPath(of: properties[index], typeName, behind: hops)
     }
     if offset == layout.idOffset { return PropertyPath(hops: hops, nil) }
     let advice =
@@ -198,7 +200,7 @@ extension Ordering: OrderTerm {
 
 extension Operand: OrderTerm {
   /// Ascending.
-  public var ordering: Ordering { Ordering(path) }
+  public var ordering: Ordering { Ordering(path.guarantee == .order ? path.ofStoredForm : path) }
   /// Large values first.
   public var descending: Ordering { ordering.descending }
   /// Texts by their folded characters.

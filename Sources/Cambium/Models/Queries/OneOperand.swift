@@ -5,7 +5,7 @@
 ///     let query = database.query(Traveller.self)
 ///     try query.where { $0.passport.has { $0.expires < Date() } }.fetch()
 ///     try query.where { $0.passport.isNil }.fetch()
-///     for (traveller, passport) in try query.with(\.passport).fetch() { … }    // passport: Passport?
+///     for (traveller, passport) in try query.with(\.passport).fetch() { … }   // or nil beside it
 public struct OneOperand<Other: Model>: Sendable {
   private let many: ManyOperand<Other>
 

@@ -4,7 +4,7 @@ struct ModelLayout: Sendable {
   let idOffset: Int
   let properties: [PropertyInfo]
   /// True for each property that is in every record as it is now, if it is there at all: that has
-  /// no former name or type, and is read under no condition.
+  /// no former name or type, no codec, and is read under no condition.
   let isPlain: [Bool]
   /// The places of the properties that the schema ignores.
   let ignored: [Range<Int>]
@@ -22,7 +22,7 @@ struct ModelLayout: Sendable {
     }
     self.conditional = conditional
     isPlain = properties.indices.map { [properties] in
-      properties[$0].lazyStep == nil && !conditional.contains($0)
+      properties[$0].lazyStep == nil && properties[$0].codec == nil && !conditional.contains($0)
     }
     offsets = properties.map(\.offset)
   }

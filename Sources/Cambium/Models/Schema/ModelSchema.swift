@@ -90,9 +90,13 @@ public final class ModelSchema<M: Model>: Sendable {
     problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil,
     casesMigration: CasesMigration<M>? = nil
   ) {
+    for item in items { item.code?(&draft) }
     for item in items { item.change?(&draft, template) }
     draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
+    if let problem = draft.properties.lazy.compactMap(\.codecProblem).first {
+      draft.problem = draft.problem ?? "\(M.self).\(problem)"
+    }
     ModelSchema.settle(&draft, template)
     self.template = template
     rules = items.flatMap(\.rules)
@@ -140,7 +144,8 @@ public final class ModelSchema<M: Model>: Sendable {
       draft.properties.isEmpty || draft.sharing.caseName != nil ? nil : InitialValues(template)
     for index in draft.properties.indices {
       let found = draft.properties[index]
-      if let initial {
+      // A value that is stored differently each time cannot be declared.
+      if let initial, found.codec?.guarantee != .nothing {
         draft.properties[index].defaults.isShared = false
         draft.properties[index].defaults.initial = initial.value(of: found)
         draft.properties[index].defaults.isComputed = initial.isComputed(found)
@@ -212,6 +217,8 @@ extension PropertyDefinition {
 
 /// One line of a schema.
 public struct SchemaItem<M: Model>: Sendable {
+  /// Stores properties by codecs, before anything else is said about them.
+  var code: (@Sendable (inout SchemaDraft) -> Void)?
   /// Changes the properties.
   var change: (@Sendable (inout SchemaDraft, M) -> Void)?
   /// Declares an index or a view. Run late: it names properties by the schema that is being made.

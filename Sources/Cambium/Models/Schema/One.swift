@@ -1,8 +1,8 @@
 // The other side of a reference that no two records share: one to one.
 
 extension Model {
-  /// The record that refers to this one by a property that is unique: the other side of a one-to-one
-  /// reference, which is there or not.
+  /// The record that refers to this one by a property that is unique, which is there or not: the
+  /// other side of a one-to-one reference.
   ///
   ///     struct Traveller: Model {
   ///       var id = ID()
@@ -43,7 +43,7 @@ public struct One<Other: Model>: Sendable {
     let path = many.path
     if let problem = path.problem { return problem }
     let name = path.property ?? "id"
-    if Other.schema.core.isUnique(name) { return nil }
+    if Other.schema.core.definition.isUnique(name) { return nil }
     return """
       \(Other.self).\(name) is not unique, so that more than one could refer: declare \
       Unique(\\.\(name)) in the schema of \(Other.self), or use Many
@@ -59,10 +59,10 @@ public struct One<Other: Model>: Sendable {
   }
 }
 
-extension SchemaCore {
+extension CollectionDefinition {
   /// True if no two records can have the same value of a property.
   fileprivate func isUnique(_ property: String) -> Bool {
-    definition.indexes.contains { index in
+    indexes.contains { index in
       index.isUnique && index.condition == nil && index.terms.map(\.property) == [property]
     }
   }
