@@ -170,4 +170,62 @@ struct ConditionalPropertyTests {
       #expect(try database.get(note.id) == note)
     }
   }
+
+  // MARK: In an enum of models
+
+  enum Item: ModelUnion, Equatable {
+    typealias Key = Int
+    case task(Task), other(Other)
+    static let cases = ModelCases<Item>(
+      ModelCase("task", Item.task) { if case .task(let it) = $0 { it } else { nil } },
+      ModelCase("other", Item.other) { if case .other(let it) = $0 { it } else { nil } })
+    static let schema = ModelSchema<Item>(union: "items")
+
+    struct Task: Cambium.Model, Equatable {
+      typealias Key = Int
+      var id = ID()
+      var isDone = false
+      var result: String?
+      var title = ""
+      static let schema = ModelSchema<Task>(caseOf: Item.self) {
+        Property(\.result).when { $0.isDone }
+      }
+    }
+    struct Other: Cambium.Model, Equatable {
+      typealias Key = Int
+      var id = ID()
+      static let schema = ModelSchema<Other>(caseOf: Item.self)
+    }
+  }
+
+  @Test("of one case is so for the enum as well")
+  func union() throws {
+    try withDatabase { database in
+      func stored(_ key: Int) throws -> Value? {
+        try database.read {
+          try $0[NodePath(keys: ["items", .integer(Int64(key))])].record?["result"]
+        }
+      }
+      try database.write { tx in
+        for key in 1...4 {
+          try tx.set(
+            NodePath(keys: ["items", .integer(Int64(key))]),
+            to: ["type": "task", "isDone": false, "result": "old", "title": ""])
+        }
+      }
+      try database.register(Item.self)
+      let open = Item.Task(id: 1)
+      #expect(try database.find(Item.ID(1)) == .task(open))
+      #expect(try database.find(Item.Task.ID(1)) == open)
+      #expect(try database.find(Item.Task.ID(1), \.result) == .some(nil))
+      // By the enum, by the case, by the path of another property, and by a single property.
+      try database.write { tx in _ = try tx.upsert(Item.task(Item.Task(id: 1, isDone: true))) }
+      try database.update(Item.Task.ID(2)) { $0.isDone = true }
+      try database.write { try $0.set("items/3/title", to: "x") }
+      try database.write { tx in try tx.set(Item.Task.ID(4), \.isDone, to: true) }
+      #expect(try (1...4).map(stored) == [nil, nil, nil, "old"])
+      let results = try database.all(Item.Task.self).fetch().map(\.result)
+      #expect(results == [nil, nil, nil, "old"])
+    }
+  }
 }

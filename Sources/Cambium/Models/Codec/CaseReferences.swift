@@ -144,16 +144,23 @@ extension Database.Transaction {
     }
   }
 
+  /// The record that a model is.
+  func encoded<M: Model>(
+    _ model: M, _ path: NodePath, _ binding: Binding
+  ) throws -> RecordBuilder {
+    try naming(path) {
+      try unsafe withUnsafePointer(to: model) {
+        try unsafe running.modelBuffers.encoder.encode(UnsafeRawPointer($0), binding)
+      }
+    }.lend { try RecordBuilder($0) }
+  }
+
   /// The updates that make a stored record one of another case: also of what is equal in both
   /// models, but stored in an older form.
   func becoming<M: Model>(
     _ new: M, from former: Binding, to own: Binding, _ path: NodePath, _ binding: Binding
   ) throws -> [Operation.PropertyUpdate] {
-    let wanted = try naming(path) {
-      try unsafe withUnsafePointer(to: new) {
-        try unsafe running.modelBuffers.encoder.encode(UnsafeRawPointer($0), binding)
-      }
-    }.lend { try RecordBuilder($0) }
+    let wanted = try encoded(new, path, binding)
     let stored = try self[path].lookUp { header, version in
       header.kind == .record
         ? try RecordBuilder(version.extracting(droppingFirst: header.contentOffset))

@@ -38,7 +38,12 @@ extension ModelSchema {
   func decodeWhole(_ record: RawSpan, key: RawSpan, _ binding: Binding) throws -> M {
     var model = template
     try unsafe withUnsafeMutablePointer(to: &model) {
-      try unsafe binding.decode(record, key: key, into: UnsafeMutableRawPointer($0))
+      let base = UnsafeMutableRawPointer($0)
+      if let union = core.sharing.codec {
+        try unsafe union.decodeWhole(record, key, base, binding)
+      } else {
+        try unsafe binding.decode(record, key: key, into: base)
+      }
     }
     return model
   }

@@ -118,20 +118,6 @@ struct ModelEncoder: ~Copyable {
     }
   }
 
-  /// The updates to log for some properties of a model to be stored as they are in it.
-  mutating func updates<M: Model>(
-    of properties: [Int], in model: M, _ binding: Binding
-  ) throws -> [Operation.PropertyUpdate] {
-    try unsafe withUnsafePointer(to: model) { base in
-      var updates: [Operation.PropertyUpdate] = []
-      for step in binding.steps where properties.contains(Int(step.property)) {
-        updates.append(
-          try unsafe update(step, UnsafeRawPointer(base) + Int(step.offset), binding))
-      }
-      return updates
-    }
-  }
-
   private mutating func update(
     _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
   ) throws -> Operation.PropertyUpdate {
