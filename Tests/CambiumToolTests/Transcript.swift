@@ -49,7 +49,7 @@ enum Transcript {
     Issue.record("\(name) is now:\n\(actual)")
   }
 
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures/transcripts")
 
   /// Puts words for what differs each time. Dates in the tests' own data are of years before 2020.

@@ -77,3 +77,34 @@ struct Truck: Model {
   var load = 7.5
   static let schema = ModelSchema<Truck>(caseOf: Vehicle.self)
 }
+
+/// A type that cannot be stored by itself.
+nonisolated struct Weight: Hashable { var grams = 0.0 }
+
+struct Grams: PropertyCodec {
+  let guarantee = CodecGuarantee.order
+  func encode(_ weight: Weight) -> Double { weight.grams }
+  func decode(_ grams: Double) -> Weight { Weight(grams: grams) }
+}
+
+struct Passenger: Model {
+  var id = ID()
+  var name = ""
+  var bag: One<Bag> { one(\.owner) }
+  static let schema = ModelSchema<Passenger>("passengers")
+}
+
+struct Bag: Model {
+  var id = ID()
+  var owner: Passenger.ID?
+  var weight = Weight()
+  var former: Weight?
+  var isLost = false
+  var foundAt: Date?
+  static let schema = ModelSchema<Bag>("bags") {
+    Unique(\.owner)
+    Coded(\.weight, by: Grams()).indexed()
+    Coded(\.former, by: Grams()).was("old", as: Int.self) { Weight(grams: Double($0)) }
+    Property(\.foundAt).when { $0.isLost }
+  }
+}

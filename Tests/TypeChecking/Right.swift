@@ -93,6 +93,22 @@ func otherSide(_ database: Database, _ airline: Airline) throws -> [Flight] {
   try database.related(airline.flights).where { $0.departureDelay > 60 }.fetch()
 }
 
+func otherSideOfOne(_ database: Database, _ passenger: Passenger) throws -> [(Passenger, Bag?)] {
+  guard let bag = try database.find(passenger.bag), bag.isLost else { return [] }
+  return try database.query(Passenger.self)
+    .where {
+      $0.name != passenger.name
+      $0.bag.isNil || $0.bag.has { $0.isLost && $0.foundAt == nil }
+    }.with(\.bag).fetch()
+}
+
+func storedForms(_ database: Database) throws -> Double {
+  let heavy = database.query(Bag.self).where { $0.stored(\.weight, as: Double.self) > 20_000 }
+  let sum = try heavy.sum { $0.stored(\.weight, as: Double.self) }
+  return try heavy.order(by: { $0.stored(\.weight, as: Double.self).descending }).count() > 3
+    ? sum : 0
+}
+
 func related(_ database: Database) throws -> [(Flight, Airline?, Airport?)] {
   try database.query(Airline.self).with(\.flights).forEach { airline, flights in
     print(airline.name, flights.count)

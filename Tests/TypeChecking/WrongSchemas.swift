@@ -202,3 +202,50 @@ struct MisspeltInverse: Model {
   var flights: Many<Flight> { many(\.carier) }
   static let schema = ModelSchema<MisspeltInverse>("a")
 }
+
+// MARK: One to one, codecs, conditions
+
+struct OneOfSeveral: Model {
+  var id = ID()
+  // error: conform to 'ReferenceProperty' | types 'OneOfSeveral' and
+  var flight: One<Flight> { one(\.stops) }
+  static let schema = ModelSchema<OneOfSeveral>("a")
+}
+
+struct MisspeltCoded: Model {
+  var id = ID()
+  var weight = Weight()
+  static let schema = ModelSchema<MisspeltCoded>("a") {
+    // error: has no member 'wait'
+    Coded(\.wait, by: Grams())
+  }
+}
+
+struct CodecOfAnother: Model {
+  var id = ID()
+  var name = ""
+  static let schema = ModelSchema<CodecOfAnother>("a") {
+    // error: no exact matches in call to initializer
+    Coded(\.name, by: Grams())
+  }
+}
+
+struct MisspeltCondition: Model {
+  var id = ID()
+  var name = ""
+  var isKnown = false
+  static let schema = ModelSchema<MisspeltCondition>("a") {
+    // error: value of type 'MisspeltCondition' has no member 'isKnwn'
+    Property(\.name).when { $0.isKnwn }
+  }
+}
+
+func misspeltBehindOne(_ passengers: ModelQuery<Passenger>) -> ModelQuery<Passenger> {
+  // error: value of type 'Fields<Bag>' has no dynamic member 'lost'
+  passengers.where { $0.bag.has { $0.lost } }
+}
+
+func conditionOnWhatIsNotStored(_ bags: ModelQuery<Bag>) -> ModelQuery<Bag> {
+  // error: 'Operand<Weight>' and 'Int' | requires that 'Weight' conform to 'PropertyValue'
+  bags.where { $0.weight > 5 }
+}

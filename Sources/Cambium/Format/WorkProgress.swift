@@ -17,6 +17,13 @@ public struct WorkProgress: Sendable {
   }
 }
 
+extension WorkProgress: CustomStringConvertible {
+  /// The phase and how far it is: `rebuild: 300 of 1000`, `rebuild: 300` without a total.
+  public var description: String {
+    "\(phase): \(done)" + (total.map { " of \($0)" } ?? "")
+  }
+}
+
 /// Takes progress, and returns false to cancel. It is called on the working thread, so the time
 /// that it takes adds to that of the job.
 public typealias ProgressHandler = @Sendable (WorkProgress) -> Bool

@@ -143,6 +143,28 @@ struct CaseReferenceTests {
     }
   }
 
+  @Test("is no reference for what writes without the models, either")
+  func untyped() throws {
+    try withBoats { database in
+      func refuses(
+        _ property: String, at path: NodePath = "harbours/1",
+        _ body: (borrowing Database.Transaction) throws -> Void
+      ) {
+        let reason = "refers to boats/2: " + Self.reason
+        self.refuses(.invalid([Violation(path, property, reason)])) { try database.write(body) }
+      }
+      refuses("ferry") { try $0.set("harbours/1/ferry", to: 2) }
+      refuses("ferry") { try $0.update("harbours/1", ["any": 1, "ferry": 2]) }
+      refuses("ferry", at: "harbours/2") { try $0.set("harbours/2", to: ["ferry": 2]) }
+      refuses("ferry") { _ = try $0.update("harbours/1") { $0["ferry"] = 2 } }
+      refuses("past") { try $0.change("harbours/1", "past", .include(2)) }
+      refuses("fees") { try $0.set("harbours/1", "fees", "2", to: 3) }
+      refuses("past") { try $0.change("harbours/1", "past", .append(2)) }
+      refuses("tow", at: "boats/2") { try $0.update("boats/2", ["tow": 2]) }
+      refuses("tow", at: "boats/3") { try $0.set("boats/3", to: ["type": "sailer", "tow": 2]) }
+    }
+  }
+
   @Test("is not compared with")
   func asking() throws {
     try withBoats { database in
@@ -174,6 +196,7 @@ struct CaseReferenceTests {
       try database.insert(Sailer(id: 2))
       // An older reference stays, and an update of something else is not refused for it.
       try database.update(Harbour.ID(1)) { $0.any = 2 }
+      try database.write { try $0.update("harbours/1", ["any": 1, "past": [9]]) }
       #expect(throws: DatabaseError.self) {
         try database.update(Harbour.ID(1)) { $0.fees = [2: 1] }
       }

@@ -21,17 +21,19 @@ struct ValuesTests {
   }
 
   // Block: Numbers
+  // Block: A form of its own
 
   @Test("shows code that runs")
   func runs() async {
     await #expect(processExitsWith: .success) {
       await reporting {
-        let database = try Database.inMemory(for: Visit.self, Place.self, Meter.self)
+        let database = try Database.inMemory(for: Visit.self, Place.self, Meter.self, Parcel.self)
         try Self.write(database)
         try Self.date(database)
         try Self.text(database)
         try Self.count(database)
         try Self.forget(database)
+        try Self.encode(database)
         try Self.storeBlob(database)
         try checkSound(database)
         try await database.close()
@@ -73,6 +75,14 @@ struct ValuesTests {
   private static func forget(_ database: Database) throws {
     // Block: Nil, null and absent
     #expect(try product["discount"] == nil && product["name"] == .null)
+  }
+
+  private static func encode(_ database: Database) throws {
+    try database.insert(Parcel(id: 1, size: Size(width: 20, height: 20)))
+    try database.insert(Parcel(id: 2, size: Size(width: 20, height: 30)))
+    // Block: A form of its own, 2
+    #expect(square.map(\.id) == [1])
+    #expect(try database.read { try $0["parcels/2"]["size"] } == "20x30")
   }
 
   private static func storeBlob(_ database: Database) throws {

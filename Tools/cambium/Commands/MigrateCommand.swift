@@ -1,7 +1,7 @@
 import Cambium
 
 /// `cambium migrate`: gives properties of all records of a collection other names or types, or
-/// takes them out.
+/// takes them out; and does the same with the cases of an enum of models.
 enum MigrateCommand {
   static let collection = Operand("PATH", .path, "the collection, whose children are the records")
   static let rename = Option(
@@ -18,7 +18,7 @@ enum MigrateCommand {
 
   static let command = Command(
     name: "migrate", group: .change,
-    summary: "renames, converts or drops properties of a collection",
+    summary: "renames, converts or drops properties, and cases, of a collection",
     discussion: """
       Changes every record below PATH, and what is declared about them: indexes, views and rules
       follow a new name. It first looks at all records, says what is to be done, and does nothing
@@ -34,15 +34,23 @@ enum MigrateCommand {
       nothing is lost: "42" and 42.0 are integers, "4 2" and 4.2 are not. Without changes it tells
       which steps the collection has behind it, and what is under way. What takes code, as splitting
       a property does, is a Migration in the app's schema.
+
+      Of an enum of models, whose records say in the property “type”, or --case-property, which case
+      they are, --rename-case gives a case a name that no record has yet, --convert-case makes its
+      records those of a case that there is, with the properties that they have, and --drop-case
+      deletes them, by the delete rules. The app then says .was("lorry") of the ModelCase, or
+      RemovedCase("van").
       """,
     operands: [.database, collection],
-    options: [rename, change, drop, dropUnconvertible, batch, .actor, .reason, .dryRun, .yes]
+    options: [rename, change, drop, dropUnconvertible, renameCase, convertCase, dropCase]
+      + [caseProperty, batch, .actor, .reason, .dryRun, .yes]
       + [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
       "cambium migrate air.cambium flights": "what was done?",
       "cambium migrate air.cambium flights --rename delay=departureDelay": "another name",
       "cambium migrate air.cambium flights --change number=integer --dry-run":
         "are all of them numbers?",
+      "cambium migrate air.cambium craft --rename-case plane=airplane": "another name for a case",
     ],
     stopsSafely: true, run: run)
 
@@ -87,6 +95,7 @@ enum MigrateCommand {
     }
     changes.removed = call.all(drop).map(\.text)
     changes.dropsUnconvertible = call.has(dropUnconvertible)
+    changes.cases = try caseChanges(call)
     let touched =
       changes.renamed.flatMap { [$0.old, $0.new] } + changes.converted.map(\.name)
       + changes.removed
@@ -96,7 +105,7 @@ enum MigrateCommand {
     return changes
   }
 
-  private static func pair(_ text: String, _ example: String) throws -> (String, String) {
+  static func pair(_ text: String, _ example: String) throws -> (String, String) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty {
       return (String(parts[0]), String(parts[1]))
@@ -136,6 +145,9 @@ enum MigrateCommand {
   // MARK: Migrating
 
   private static func ask(_ plan: MigrationSurvey, _ call: Call) throws {
+    if plan.dropped > 0 {
+      try Consent.ask(to: "delete \(Quantity.count(UInt64(plan.dropped), "record"))", call)
+    }
     let lost = plan.changes.removed + (plan.lost > 0 ? plan.changes.converted.map(\.name) : [])
     if lost.isEmpty { return }
     try Consent.ask(
@@ -147,7 +159,14 @@ enum MigrateCommand {
     let changes = plan.changes
     let migration = CollectionMigration(
       plan.path, steps: plan.steps.map(\.name), applied: plan.steps, keepsTarget: true,
-      target: { try changes.target($0) }, rewrite: { record, _ in try changes.apply(to: &record) })
+      target: { try changes.target($0) },
+      rewrite: { record, tx in
+        if changes.cases.drops(record) {
+          try tx.remove(record.path)
+        } else {
+          try changes.apply(to: &record)
+        }
+      })
     do {
       _ = try ProgressBar.showing(call, unit: "records") {
         try database.migrate(
@@ -170,6 +189,9 @@ enum MigrateCommand {
       "\(Quantity.count(plan.touched)) of \(Quantity.count(UInt64(plan.records), "record")) of "
         + "\(Terminal.escaped(plan.path.description)) \(words)")
     for step in plan.steps { try output.line("  \(Terminal.escaped(plan.words(step)))") }
+    if plan.dropped > 0 {
+      try output.line("  \(Quantity.count(UInt64(plan.dropped), "record")) deleted")
+    }
     if plan.lost > 0 {
       try output.line("  \(Quantity.count(UInt64(plan.lost), "value")) not convertible")
     }
@@ -187,6 +209,10 @@ private struct MigrationSurvey {
   private(set) var touched = 0
   /// The number of values that cannot be converted.
   private(set) var lost = 0
+  /// The number of records that are deleted.
+  private(set) var dropped = 0
+  /// True if the migration is under way, so that some records have their new names.
+  private let isResumed: Bool
   /// The first obstacles that were found.
   private(set) var obstacles: [String] = []
 
@@ -200,6 +226,7 @@ private struct MigrationSurvey {
     let asked = changes.steps(present)
     let unfinished = try present?.migration.map { try MigrationSurvey.resumed($0, asked) }
     steps = unfinished ?? asked
+    isResumed = unfinished != nil
     if unfinished == nil { _ = try changes.target(present) }
     let bar = ProgressBar(call, unit: "records")
     defer { bar.finish() }
@@ -229,6 +256,12 @@ private struct MigrationSurvey {
   }
 
   private mutating func look(at record: DynamicRecord) throws {
+    if changes.cases.drops(record) {
+      touched += 1
+      dropped += 1
+      return
+    }
+    if !isResumed, let obstacle = changes.cases.obstacle(record) { note(obstacle) }
     var new = record
     do {
       try changes.apply(to: &new)
@@ -266,7 +299,7 @@ private struct MigrationSurvey {
   var json: JSONLine {
     [
       "collection": path.description, "records": records, "changed": touched, "unconvertible": lost,
-      "steps": steps.map(\.name),
+      "deleted": changes.cases.dropped.isEmpty ? nil : dropped, "steps": steps.map(\.name),
     ]
   }
 }

@@ -9,8 +9,12 @@ struct RecordChanges {
   var removed: [String] = []
   /// True to take out a value that cannot be converted.
   var dropsUnconvertible = false
+  /// The changes to cases of an enum of models.
+  var cases = CaseChanges()
 
-  var isEmpty: Bool { renamed.isEmpty && converted.isEmpty && removed.isEmpty }
+  var isEmpty: Bool {
+    renamed.isEmpty && converted.isEmpty && removed.isEmpty && cases.isEmpty
+  }
 
   // MARK: Steps
 
@@ -23,7 +27,7 @@ struct RecordChanges {
     }
     return renamed.map { AppliedStep("\($0.new) was \($0.old)", version: version) }
       + types.map { AppliedStep($0, version: version) }
-      + removed.map { AppliedStep("\($0) removed", version: 0) }
+      + removed.map { AppliedStep("\($0) removed", version: 0) } + cases.steps(version)
   }
 
   // MARK: The declaration
@@ -55,6 +59,8 @@ struct RecordChanges {
       target.indexes.removeAll { $0.names(name) }
       target.views.removeAll { $0.names.contains(name) }
     }
+    if !cases.isEmpty { try checkConditions(of: target, for: cases.property) }
+    cases.change(&target)
     return target
   }
 
@@ -92,6 +98,7 @@ struct RecordChanges {
       record[name] = new
     }
     for name in removed { record[name] = nil }
+    cases.apply(to: &record)
   }
 
   /// A value that cannot be of the type that is asked for.

@@ -8,6 +8,12 @@ struct CaseReference: Sendable {
   /// The schema of the case.
   let core: SchemaCore
 
+  /// True if a property of a model, or of one of its cases, is one.
+  static func isAny(in core: SchemaCore) -> Bool {
+    core.properties.contains { $0.shape.reference?.core().sharing.caseName != nil }
+      || core.sharing.cases.contains { isAny(in: $0()) }
+  }
+
   /// All of a model's, with the names of its properties in a database.
   static func all(of core: SchemaCore, _ names: [NameID]) -> [CaseReference] {
     zip(core.properties, names).compactMap { info, name in
@@ -99,8 +105,10 @@ extension Database.Transaction {
     }
   }
 
-  /// As ``checkReferences(_:_:_:)``, of a whole record.
-  func checkReferences(in record: [UInt8], _ path: NodePath, _ binding: Binding) throws {
+  /// As ``checkReferences(_:_:_:)``, of a whole record; of what it has as it was, nothing is asked.
+  func checkReferences(
+    in record: [UInt8], unlike old: [UInt8]? = nil, _ path: NodePath, _ binding: Binding
+  ) throws {
     var own = binding
     if !binding.union.cases.isEmpty {
       guard let index = try record.lend({ try binding.caseIndex($0) }) else { return }
@@ -108,7 +116,9 @@ extension Database.Transaction {
     }
     if own.caseReferences.isEmpty { return }
     let values = try record.lend { try RecordBuilder($0) }
-    try checkReferences(values.names.map { .init(name: $0, value: values[$0]) }, path, own)
+    let former = try old?.lend { try RecordBuilder($0) }
+    let changed = values.names.filter { former == nil || former?[$0] != values[$0] }
+    try checkReferences(changed.map { .init(name: $0, value: values[$0]) }, path, own)
   }
 
   /// As ``checkReferences(_:_:_:)``, of a change in place.
@@ -134,16 +144,23 @@ extension Database.Transaction {
     }
   }
 
+  /// The record that a model is.
+  func encoded<M: Model>(
+    _ model: M, _ path: NodePath, _ binding: Binding
+  ) throws -> RecordBuilder {
+    try naming(path) {
+      try unsafe withUnsafePointer(to: model) {
+        try unsafe running.modelBuffers.encoder.encode(UnsafeRawPointer($0), binding)
+      }
+    }.lend { try RecordBuilder($0) }
+  }
+
   /// The updates that make a stored record one of another case: also of what is equal in both
   /// models, but stored in an older form.
   func becoming<M: Model>(
     _ new: M, from former: Binding, to own: Binding, _ path: NodePath, _ binding: Binding
   ) throws -> [Operation.PropertyUpdate] {
-    let wanted = try naming(path) {
-      try unsafe withUnsafePointer(to: new) {
-        try unsafe running.modelBuffers.encoder.encode(UnsafeRawPointer($0), binding)
-      }
-    }.lend { try RecordBuilder($0) }
+    let wanted = try encoded(new, path, binding)
     let stored = try self[path].lookUp { header, version in
       header.kind == .record
         ? try RecordBuilder(version.extracting(droppingFirst: header.contentOffset))

@@ -18,6 +18,7 @@ extension ModelSchema {
     try unsafe withUnsafeMutablePointer(to: &model) {
       try unsafe binding.decode(record, key: key, into: UnsafeMutableRawPointer($0))
     }
+    if hasReadConditions { hideUnread(&model) }
     return model
   }
 
@@ -28,6 +29,21 @@ extension ModelSchema {
     var model = template
     try unsafe withUnsafeMutablePointer(to: &model) {
       try unsafe binding.decode(header, version, key: key, into: UnsafeMutableRawPointer($0))
+    }
+    if hasReadConditions { hideUnread(&model) }
+    return model
+  }
+
+  /// As ``decode(_:key:_:)``, with the properties that are read under a condition that fails.
+  func decodeWhole(_ record: RawSpan, key: RawSpan, _ binding: Binding) throws -> M {
+    var model = template
+    try unsafe withUnsafeMutablePointer(to: &model) {
+      let base = UnsafeMutableRawPointer($0)
+      if let union = core.sharing.codec {
+        try unsafe union.decodeWhole(record, key, base, binding)
+      } else {
+        try unsafe binding.decode(record, key: key, into: base)
+      }
     }
     return model
   }

@@ -13,7 +13,9 @@ extension Snapshot {
     let isThere = try unsafe withUnsafeMutablePointer(to: &model) {
       try unsafe load(schema.core, key, into: UnsafeMutableRawPointer($0))
     }
-    return isThere ? model : nil
+    guard isThere else { return nil }
+    if schema.hasReadConditions { schema.hideUnread(&model) }
+    return model
   }
 
   /// Puts the record under a key into the model at `base`, which must hold a value of the schema's

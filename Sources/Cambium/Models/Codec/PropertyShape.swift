@@ -69,6 +69,26 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     unsafe isEqual = PropertyShape.equality(type)
   }
 
+  /// The shape of a type that is stored as another one, by code that is not its own.
+  init<V: Equatable & Sendable, Stored: PropertyValue>(
+    _ type: V.Type, storedAs stored: Stored.Type, isNullable: Bool,
+    read: @escaping @Sendable (RawSpan, Int) throws -> V,
+    write: @escaping @Sendable (V, inout ValueWriter) throws -> Void,
+    isAbsent: @escaping @Sendable (V) -> Bool, value: @escaping @Sendable (V) -> Value
+  ) {
+    (form, reference) = (isNullable ? .customOrNil : .custom, nil)
+    typeID = ObjectIdentifier(type)
+    problem = PropertyShape.problem(of: Stored?.self)
+    propertyType = { Stored.propertyType }
+    interchange = { isNullable ? .of(Stored?.self) : .of(Stored.self) }
+    unsafe self.read = { place, stored, depth in try unsafe place.put(read(stored, depth)) }
+    unsafe self.write = { place, writer in try unsafe write(place.value(V.self), &writer) }
+    unsafe self.isAbsent = { unsafe isAbsent($0.value(V.self)) }
+    unsafe self.value = { unsafe value($0.value(V.self)) }
+    unsafe copy = { unsafe $1.put($0.value(V.self)) }
+    unsafe isEqual = { unsafe $0.value(V.self) == $1.value(V.self) }
+  }
+
   /// The name of a case, which is stored in the record, and is nowhere in the model.
   init(caseName name: String, formerly former: [String]) {
     (form, reference) = (.custom, nil)
@@ -253,7 +273,7 @@ extension PlacedProperty {
     unsafe read = nil
   }
 
-  init<Old: PropertyValue, New: PropertyValue>(
+  init<Old: PropertyValue, New>(
     _ name: String, _ convert: @escaping @Sendable (Old) throws -> New
   ) {
     self.name = name

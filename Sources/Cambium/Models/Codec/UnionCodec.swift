@@ -2,7 +2,9 @@
 
 /// Reads and writes an enum of models, in place of the table of offsets.
 @safe struct UnionCodec: Sendable {
-  let decode: @Sendable (RawSpan, RawSpan, UnsafeMutableRawPointer, Binding) throws -> Void
+  let decode: Decode
+  /// The same, with the properties that are read under a condition that fails.
+  let decodeWhole: Decode
   let encode: @Sendable (UnsafeRawPointer, inout ModelEncoder, Binding) throws -> [UInt8]
   /// As ``SchemaCore/differences(_:_:)``, of two values of the union's type.
   let differences: @Sendable ((any Model)?, (any Model)?) -> [PropertyInfo]
@@ -10,6 +12,9 @@
   let caseIndex: @Sendable (any Model) -> Int?
   /// True if records of the past are converted from cases that are gone.
   let isConverting: Bool
+
+  typealias Decode =
+    @Sendable (RawSpan, RawSpan, UnsafeMutableRawPointer, Binding) throws -> Void
 
   init<M: ModelUnion>(_ type: M.Type, _ removals: [CaseRemoval<M>]) {
     isConverting = !removals.isEmpty
@@ -19,13 +24,21 @@
     differences = { old, new in
       M.cases.all.flatMap { $0.codec.differences(old as? M, new as? M) }
     }
-    unsafe decode = { record, key, base, binding in
+    let decode: Decode = { record, key, base, binding in
       guard let index = try binding.caseIndex(record) else {
         let model = try binding.formerCase(removals, record, key)
         return unsafe base.put(model)
       }
       let model = try M.cases.all[index].codec.decode(record, key, binding.union.cases[index])
       unsafe base.put(model)
+    }
+    unsafe self.decode = decode
+    unsafe decodeWhole = { record, key, base, binding in
+      guard let index = try binding.caseIndex(record) else {
+        return try unsafe decode(record, key, base, binding)
+      }
+      let (codec, own) = (M.cases.all[index].codec, binding.union.cases[index])
+      unsafe base.put(try codec.decodeWhole(record, key, own))
     }
     unsafe encode = { base, encoder, binding in
       let model = unsafe base.value(M.self)
@@ -39,7 +52,11 @@
 
 /// Reads and writes one case.
 struct CaseCodec<Union: ModelUnion>: Sendable {
-  let decode: @Sendable (RawSpan, RawSpan, Binding) throws -> Union
+  typealias Decode = @Sendable (RawSpan, RawSpan, Binding) throws -> Union
+
+  let decode: Decode
+  /// The same, with the properties that are read under a condition that fails.
+  let decodeWhole: Decode
   /// Nil where the value is another case.
   let encode: @Sendable (Union, inout ModelEncoder, Binding) throws -> [UInt8]?
   /// The properties in which two values differ, as far as they are this case.
@@ -50,6 +67,9 @@ struct CaseCodec<Union: ModelUnion>: Sendable {
   ) {
     differences = { C.schema.core.differences($0.flatMap(payload), $1.flatMap(payload)) }
     decode = { record, key, binding in make(try C.schema.decode(record, key: key, binding)) }
+    decodeWhole = { record, key, binding in
+      make(try C.schema.decodeWhole(record, key: key, binding))
+    }
     encode = { union, encoder, binding in
       guard let model = payload(union) else { return nil }
       return try unsafe withUnsafePointer(to: model) {

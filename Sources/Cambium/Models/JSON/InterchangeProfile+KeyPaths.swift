@@ -54,10 +54,15 @@ extension InterchangeProfile {
     out: @escaping @Sendable (V.Base) throws -> Value,
     back: @escaping @Sendable (Value) throws -> V.Base
   ) -> InterchangeProfile {
-    converting(
+    let operand = property(Fields<M>())
+    let codec = operand.core.layout.codec(at: operand.offset)
+    return converting(
       InterchangeConversion(
-        path: InterchangeProfile.parts(property(Fields<M>()).dottedName),
-        out: { try out(try V.Base(storedValue: $0)) }, back: { try back($0).storedValue }))
+        path: InterchangeProfile.parts(operand.dottedName),
+        out: { stored in
+          try out(codec?.value(stored, as: V.Base.self) ?? V.Base(storedValue: stored))
+        },
+        back: { try codec?.stored(back($0)) ?? back($0).storedValue }))
   }
 }
 

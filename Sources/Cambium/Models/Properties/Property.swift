@@ -86,6 +86,24 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
     changed { $0.conditions.append(ModelCondition(keyPath, condition)) }
   }
 
+  /// The property is there only in models for which a condition holds: of others it is neither
+  /// stored nor read, and is what it is initially.
+  ///
+  ///     Property(\.deadline).when { $0.kind == .task }
+  ///
+  /// It is ``stored(where:)``, and read by the same condition: what a record holds all the same,
+  /// since a tool or an older app has stored it, no model shows until the condition holds. Writing
+  /// the whole model, as by `update`, replaces it. Queries and indexes, which look at records
+  /// themselves, find what is stored.
+  ///
+  /// - Parameter condition: Asks the model that is written, or was read, with every property that
+  ///   its record has. It is code, so the app sees to it.
+  /// - Returns: The property with the condition.
+  /// - Complexity: calls the condition once for each model that is read or written.
+  public func when(_ condition: @escaping @Sendable (M) -> Bool) -> Property {
+    changed { $0.conditions.append(ModelCondition(keyPath, condition, decidesReads: true)) }
+  }
+
   // MARK: Labels
 
   /// Sets the label that people read in place of the name, and the documentation of the property.
@@ -159,10 +177,11 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// The schema item that declares the property.
   public var item: SchemaItem<M> {
     SchemaItem(
-      change: { [keyPath, name, changes, isConditional = !conditions.isEmpty] draft, template in
+      change: { [keyPath, name, changes, conditions] draft, template in
+        if conditions.contains(where: \.decidesReads) { draft.readConditionally(keyPath) }
         // A rule can be about a nested value as a whole, of which the parts are stored.
         if V.self is any Nested.Type, name == nil, changes.isEmpty {
-          if isConditional { _ = draft.offset(ofVariable: keyPath) }
+          if !conditions.isEmpty { _ = draft.offset(ofVariable: keyPath) }
           return
         }
         guard let index = draft.index(of: keyPath, name) else { return }
@@ -343,12 +362,18 @@ extension Property where V.Base: ReferenceProperty {
 
 extension SchemaDraft {
   /// The offset of a stored `var` in the model; anything else is a problem.
-  fileprivate mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
+  mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
     if keyPath is WritableKeyPath<M, V>, let offset = MemoryLayout<M>.offset(of: keyPath) {
       return offset
     }
     problem = problem ?? "\(typeName): \(keyPath) is not a stored `var`"
     return nil
+  }
+
+  /// Marks a property, or all of a nested value, as one whose value is not always read.
+  fileprivate mutating func readConditionally<M: Model, V>(_ keyPath: KeyPath<M, V>) {
+    guard let start = offset(ofVariable: keyPath) else { return }
+    omissions.conditional.append(start..<start + max(1, MemoryLayout<V>.size))
   }
 
   /// The place of a property, which is listed now where none is found.

@@ -23,8 +23,13 @@ extension Condition {
 }
 
 extension Operand {
-  fileprivate func compare(_ comparison: Condition.Comparison, _ value: Value) -> Condition {
-    Condition(.compare(path, comparison, value))
+  fileprivate func compare<T: PropertyValue>(
+    _ comparison: Condition.Comparison, _ value: T
+  ) -> Condition {
+    if path.guarantee == nil { return Condition(.compare(path, comparison, value.storedValue)) }
+    let isOfEquality = comparison == .equal || comparison == .notEqual
+    let (path, values) = compared([value], needing: isOfEquality ? .equality : .order)
+    return Condition(.compare(path, comparison, values.first ?? .null))
   }
 
   fileprivate func compare<W: PropertyValue>(
@@ -34,32 +39,33 @@ extension Operand {
   }
 
   /// Tests whether the property equals a value; nil is null.
-  public static func == (a: Operand, b: V) -> Condition { a.compare(.equal, b.storedValue) }
+  public static func == (a: Operand, b: V) -> Condition { a.compare(.equal, b) }
 
   /// Tests whether the property differs from a value.
-  public static func != (a: Operand, b: V) -> Condition { a.compare(.notEqual, b.storedValue) }
+  public static func != (a: Operand, b: V) -> Condition { a.compare(.notEqual, b) }
 
   /// Tests whether the property is one of some values.
   public func `in`(_ values: some Sequence<V.Base>) -> Condition {
-    Condition(.oneOf(path, values.map(\.storedValue)))
+    let (path, values) = compared(Array(values), needing: .equality)
+    return Condition(.oneOf(path, values))
   }
 }
 
 extension Operand where V.Base: Comparable {
   /// Tests whether the property is less than a value; null never is.
-  public static func < (a: Operand, b: V.Base) -> Condition { a.compare(.less, b.storedValue) }
+  public static func < (a: Operand, b: V.Base) -> Condition { a.compare(.less, b) }
 
   /// Tests whether the property is less than or equal to a value; null never is.
   public static func <= (a: Operand, b: V.Base) -> Condition {
-    a.compare(.lessOrEqual, b.storedValue)
+    a.compare(.lessOrEqual, b)
   }
 
   /// Tests whether the property is greater than a value; null never is.
-  public static func > (a: Operand, b: V.Base) -> Condition { a.compare(.greater, b.storedValue) }
+  public static func > (a: Operand, b: V.Base) -> Condition { a.compare(.greater, b) }
 
   /// Tests whether the property is greater than or equal to a value; null never is.
   public static func >= (a: Operand, b: V.Base) -> Condition {
-    a.compare(.greaterOrEqual, b.storedValue)
+    a.compare(.greaterOrEqual, b)
   }
 
   /// Tests whether the property lies in a range, both bounds included.
@@ -276,7 +282,7 @@ extension Operand where V.Base: Comparable {
 // MARK: A Boolean by itself
 
 extension Operand where V.Base == Bool {
-  fileprivate var isTrue: Condition { compare(.equal, .bool(true)) }
+  fileprivate var isTrue: Condition { compare(.equal, true) }
 
   /// Tests whether the property is not true.
   public static prefix func ! (a: Operand) -> Condition { !a.isTrue }

@@ -79,7 +79,7 @@ extension Fields {
   }
 
   /// The hops that lead to the model that it refers to.
-  private var behindReference: [String] { path.hops + [path.property ?? "id"] }
+  var behindReference: [String] { path.hops + [path.property ?? "id"] }
 
   /// The property, or nil: for what is selected or grouped by through a reference that may lead
   /// nowhere.
@@ -88,7 +88,9 @@ extension Fields {
   public var orNil: Operand<V.Base?> { Operand<V.Base?>(path: path, core: core, offset: offset) }
 
   func applying<T: PropertyValue>(_ function: PropertyPath.Function) -> Operand<T> {
-    Operand<T>(path: path.changed { $0.function = function }, core: core, offset: offset)
+    // Of a property with a codec it is a problem.
+    let applied = path.changed { ($0.function, $0.guarantee) = (function, nil) }
+    return Operand<T>(path: applied, core: core, offset: offset)
   }
 }
 
@@ -124,7 +126,7 @@ public struct ManyOperand<Other: Model>: Sendable {
   var path: PropertyPath { if case .elements(let path) = many { path } else { owner } }
 
   /// The models that refer to the one that a path leads to.
-  fileprivate init(_ many: Many<Other>, of owner: PropertyPath) {
+  init(_ many: Many<Other>, of owner: PropertyPath) {
     let reference = many.path
     self.many = .inverse(Other.schema.core.path, property: reference.property ?? "id")
     var owner = owner
@@ -159,7 +161,7 @@ extension SchemaCore {
     if let index = layout.index(at: offset),
       nested.map({ $0 == properties[index].shape.typeID }) ?? true
     {
-      return PropertyPath(hops: hops, properties[index].name)
+      return PropertyPath(of: properties[index], typeName, behind: hops)
     }
     if offset == layout.idOffset { return PropertyPath(hops: hops, nil) }
     let advice =
@@ -198,7 +200,7 @@ extension Ordering: OrderTerm {
 
 extension Operand: OrderTerm {
   /// Ascending.
-  public var ordering: Ordering { Ordering(path) }
+  public var ordering: Ordering { Ordering(path.guarantee == .order ? path.ofStoredForm : path) }
   /// Large values first.
   public var descending: Ordering { ordering.descending }
   /// Texts by their folded characters.

@@ -79,7 +79,7 @@ extension ManyOperand: RelationTerm {
 class RelationBatch {
   let keys: RelatedKeys
   let walks: Bool
-  private let find: ([[UInt8]]) throws -> Void
+  let find: ([[UInt8]]) throws -> Void
 
   init(_ keys: RelatedKeys, _ walks: Bool, _ find: @escaping ([[UInt8]]) throws -> Void) {
     self.keys = keys
@@ -96,7 +96,7 @@ class RelationBatch {
 
 /// The same, with what is made of it.
 final class RelationReader<Loaded: Sendable>: RelationBatch {
-  private let make: ([[UInt8]]) throws -> Loaded
+  let make: ([[UInt8]]) throws -> Loaded
 
   init(
     _ keys: RelatedKeys, walks: Bool, find: @escaping ([[UInt8]]) throws -> Void,

@@ -42,12 +42,14 @@ public struct Ignored<M: Model>: SchemaPart, Sendable {
   }
 }
 
-/// The stored properties that are in no record.
+/// The stored properties that are in no record, or not in each.
 struct SchemaOmissions {
   /// The properties of types that cannot be stored, unless they are ignored.
   var unstorable: [UnstorableProperty] = []
   /// The places of the ignored properties.
   var ignored: [Range<Int>] = []
+  /// The places of the properties that are read under a condition.
+  var conditional: [Range<Int>] = []
 }
 
 extension SchemaDraft {

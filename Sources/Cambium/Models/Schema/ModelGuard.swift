@@ -7,40 +7,67 @@ extension SchemaCore {
   /// none.
   var guardian: RecordGuard? {
     let core = declaring
-    if core.sharing.cases.isEmpty { return core.ownGuardian }
-    let all = core.sharing.cases.compactMap { $0().ownGuardian }
-    guard !all.isEmpty, let own = core.ownGuardian else { return nil }
+    let ofReferences = CaseReference.isAny(in: core) ? core.guards.ofReferences : nil
+    if core.sharing.cases.isEmpty { return core.guards.ofCode ?? ofReferences }
+    let all = core.sharing.cases.compactMap { $0().guards.ofCode }
+    guard !all.isEmpty, let own = core.guards.ofCode else { return ofReferences }
     return RecordGuard(
       owner: own.owner, isAskedOfDeletions: all.contains(where: \.isAskedOfDeletions), ask: own.ask)
   }
 }
 
+/// The guards of the records of one schema, which are asked about changes by whoever makes them.
+struct SchemaGuards: Sendable {
+  /// The hooks and rules in code; nil where there are none.
+  var ofCode: RecordGuard?
+  /// The check that references to a case of an enum of models lead to that case, for a schema that
+  /// has such references and no code.
+  var ofReferences: RecordGuard?
+}
+
 extension RunningTransaction {
   /// Lets a model's code be asked about its records from now on.
   func know(_ core: SchemaCore) {
-    guard core.ownGuardian != nil || core.sharing.owner != nil, let guardian = core.guardian else {
-      return
-    }
+    guard core.guards.ofCode != nil || core.sharing.owner != nil || CaseReference.isAny(in: core),
+      let guardian = core.guardian
+    else { return }
     hooks.guards.add(guardian, of: core.path)
     directory.guards.withLock { $0.add(guardian, of: core.path) }
   }
 }
 
 extension ModelSchema {
-  /// The guard that asks the schema's code about changes; nil where there is nothing to ask.
-  static func guardian(
+  /// The guards that ask the schema about changes.
+  static func guards(
     _ items: [SchemaItem<M>], _ hooks: ModelHooks<M>?, isUnion: Bool
-  ) -> RecordGuard? {
+  ) -> SchemaGuards {
     let hasRules = items.contains { !$0.rules.isEmpty || !$0.conditions.isEmpty }
-    guard hasRules || hooks != nil || isUnion else { return nil }
-    return RecordGuard(
-      owner: ObjectIdentifier(M.self), isAskedOfDeletions: hooks != nil,
-      ask: { try M.schema.ask($0, $1) })
+    var guards = SchemaGuards()
+    guards.ofReferences = RecordGuard(owner: ObjectIdentifier(M.self), isAskedOfDeletions: false) {
+      try M.schema.checkCases($0, $1)
+      return []
+    }
+    if hasRules || hooks != nil || isUnion {
+      guards.ofCode = RecordGuard(
+        owner: ObjectIdentifier(M.self), isAskedOfDeletions: hooks != nil,
+        ask: { try M.schema.ask($0, $1) })
+    }
+    return guards
+  }
+
+  /// Refuses references to one case of an enum of models that name a record of another.
+  private func checkCases(
+    _ change: GuardedChange, _ transaction: borrowing Database.Transaction
+  ) throws {
+    guard let new = change.new, CaseReference.isAny(in: core) else { return }
+    try transaction.checkReferences(
+      in: new, unlike: change.old, change.path, try transaction.running.binding(core))
   }
 
   private func ask(
     _ change: GuardedChange, _ transaction: borrowing Database.Transaction
   ) throws -> [Operation.PropertyUpdate] {
+    try checkCases(change, transaction)
     let binding = try transaction.running.binding(core)
     let key = change.path.last?.stored ?? []
     // A record that is no such model, as a tool may have left it, can be repaired and deleted.
@@ -52,8 +79,11 @@ extension ModelSchema {
       return []
     }
     let found: M
-    do { found = try decode(new, key, binding) } catch { throw UnreadableRecord(cause: error) }
+    do {
+      found = try new.lend { new in try key.lend { try decodeWhole(new, key: $0, binding) } }
+    } catch { throw UnreadableRecord(cause: error) }
     var model = found
+    if hasReadConditions { hideUnread(&model) }
     if let hooks {
       try hooks.willStore(&model, from: old, transaction)
       if model.id != found.id {

@@ -4,10 +4,12 @@ struct ModelLayout: Sendable {
   let idOffset: Int
   let properties: [PropertyInfo]
   /// True for each property that is in every record as it is now, if it is there at all: that has
-  /// no former name or type.
+  /// no former name or type, no codec, and is read under no condition.
   let isPlain: [Bool]
   /// The places of the properties that the schema ignores.
   let ignored: [Range<Int>]
+  /// The properties that are read under a condition.
+  let conditional: [Int]
   private let offsets: [Int]
 
   init(_ draft: SchemaDraft) {
@@ -15,7 +17,13 @@ struct ModelLayout: Sendable {
     idOffset = draft.idOffset ?? 0
     properties = draft.properties
     ignored = draft.omissions.ignored
-    isPlain = properties.map { $0.lazyStep == nil }
+    let conditional = properties.indices.filter { [properties] index in
+      draft.omissions.conditional.contains { $0.contains(properties[index].offset) }
+    }
+    self.conditional = conditional
+    isPlain = properties.indices.map { [properties] in
+      properties[$0].lazyStep == nil && properties[$0].codec == nil && !conditional.contains($0)
+    }
     offsets = properties.map(\.offset)
   }
 

@@ -30,6 +30,8 @@ public final class ModelSchema<M: Model>: Sendable {
   /// True if anything is checked before a model is written.
   @usableFromInline let hasChecks: Bool
   @usableFromInline let hasHooks: Bool
+  /// True if some properties are read only under a condition.
+  @usableFromInline let hasReadConditions: Bool
   /// The steps that lead here from older forms, in order.
   let steps: [MigrationStep<M>]
   /// Migrates the records of an enum of models, by the schemas of its cases.
@@ -88,9 +90,13 @@ public final class ModelSchema<M: Model>: Sendable {
     problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil,
     casesMigration: CasesMigration<M>? = nil
   ) {
+    for item in items { item.code?(&draft) }
     for item in items { item.change?(&draft, template) }
     draft.problem = draft.problem ?? draft.omissions.unstorable.first?.reason
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
+    if let problem = draft.properties.lazy.compactMap(\.codecProblem).first {
+      draft.problem = draft.problem ?? "\(M.self).\(problem)"
+    }
     ModelSchema.settle(&draft, template)
     self.template = template
     rules = items.flatMap(\.rules)
@@ -99,6 +105,7 @@ public final class ModelSchema<M: Model>: Sendable {
     self.problemsOfCase = problemsOfCase
     self.referencesOfCase = referencesOfCase
     hasHooks = hooks != nil
+    hasReadConditions = conditions.contains(where: \.decidesReads)
     self.casesMigration = casesMigration
     let sharing = draft.sharing
     steps = items.compactMap(\.step).map { $0.ofCase(sharing.caseName) }
@@ -106,7 +113,7 @@ public final class ModelSchema<M: Model>: Sendable {
       steps: sharing.steps + steps.map(\.info), removed: items.flatMap(\.removed),
       draft.properties, caseNames: sharing.caseNames)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
-    draft.guardian = ModelSchema.guardian(items, hooks, isUnion: problemsOfCase != nil)
+    draft.guards = ModelSchema.guards(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.sharing.cases, rules]
@@ -137,7 +144,8 @@ public final class ModelSchema<M: Model>: Sendable {
       draft.properties.isEmpty || draft.sharing.caseName != nil ? nil : InitialValues(template)
     for index in draft.properties.indices {
       let found = draft.properties[index]
-      if let initial {
+      // A value that is stored differently each time cannot be declared.
+      if let initial, found.codec?.guarantee != .nothing {
         draft.properties[index].defaults.isShared = false
         draft.properties[index].defaults.initial = initial.value(of: found)
         draft.properties[index].defaults.isComputed = initial.isComputed(found)
@@ -209,6 +217,8 @@ extension PropertyDefinition {
 
 /// One line of a schema.
 public struct SchemaItem<M: Model>: Sendable {
+  /// Stores properties by codecs, before anything else is said about them.
+  var code: (@Sendable (inout SchemaDraft) -> Void)?
   /// Changes the properties.
   var change: (@Sendable (inout SchemaDraft, M) -> Void)?
   /// Declares an index or a view. Run late: it names properties by the schema that is being made.

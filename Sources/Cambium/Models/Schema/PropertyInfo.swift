@@ -8,6 +8,8 @@ struct PropertyInfo: PlacedProperty, Sendable {
   var documentation: String?
   var defaults = PropertyDefault()
   var older = OlderForms()
+  /// The codec that stores it in the place of its type; nil for none.
+  var codec: PropertyCoding?
 
   /// True if it can be without a value.
   var isNullable: Bool { shape.form.isOptional || shape.isReference }

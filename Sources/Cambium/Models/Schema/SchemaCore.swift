@@ -22,8 +22,8 @@ final class SchemaCore: Sendable {
   /// The places of the properties that are looked at before each write.
   let guarded: [Int]
   let sharing: SharedCollection
-  /// The hooks and rules in code of this schema alone.
-  let ownGuardian: RecordGuard?
+  /// The guards of this schema alone.
+  let guards: SchemaGuards
   private let declared: MadeOnce<SchemaDeclaration>
   private let interchange: MadeOnce<InterchangeTable>
 
@@ -34,7 +34,7 @@ final class SchemaCore: Sendable {
     layout = ModelLayout(draft)
     sharing = draft.sharing
     evolution = draft.evolution
-    ownGuardian = draft.guardian
+    guards = draft.guards
     guarded = draft.properties.indices.filter { draft.properties[$0].rules.isGuarded }
     var problem = draft.problem
     do {
@@ -144,7 +144,7 @@ struct SchemaDraft {
   var omissions = SchemaOmissions()
   var sharing = SharedCollection()
   var evolution = Evolution()
-  var guardian: RecordGuard?
+  var guards = SchemaGuards()
   /// True if the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

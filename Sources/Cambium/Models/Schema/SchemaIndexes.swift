@@ -65,7 +65,9 @@ public func Unique<M: Model, each T: OrderTerm>(
 extension Ordering {
   /// The term of an index.
   fileprivate func indexTerm(of model: String) throws -> IndexDefinition.Term {
-    IndexDefinition.Term(
+    // An index serves equality as well; nothing is sorted by what keeps no order.
+    let path = path.guarantee == .equality ? path.ofStoredForm : path
+    return IndexDefinition.Term(
       try path.ownProperty(of: model), isDescending: isDescending, collation: collation)
   }
 }

@@ -109,10 +109,16 @@ struct ModelRule<M: Model>: Sendable {
 
 /// A property that is stored only under a condition.
 struct ModelCondition<M: Model>: Sendable {
+  /// True if it is read only under the condition, too.
+  let decidesReads: Bool
   /// Makes the property what it is in the template, where the condition does not hold.
   let settle: @Sendable (_ model: inout M, _ template: M) -> Void
 
-  init<V>(_ keyPath: KeyPath<M, V> & Sendable, _ holds: @escaping @Sendable (M) -> Bool) {
+  init<V>(
+    _ keyPath: KeyPath<M, V> & Sendable, _ holds: @escaping @Sendable (M) -> Bool,
+    decidesReads: Bool = false
+  ) {
+    self.decidesReads = decidesReads
     settle = { model, template in
       if holds(model) { return }
       // The schema refuses others.
@@ -126,6 +132,14 @@ extension ModelSchema {
   /// Makes the properties initial that are not stored of a model like this.
   func settle(_ model: inout M) {
     for condition in conditions { condition.settle(&model, template) }
+  }
+
+  /// Makes the properties initial that are not read of a model like this.
+  @usableFromInline
+  func hideUnread(_ model: inout M) {
+    for condition in conditions where condition.decidesReads {
+      condition.settle(&model, template)
+    }
   }
 
   /// Puts values into their domains where those say so, and checks everything else.

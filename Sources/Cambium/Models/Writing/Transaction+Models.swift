@@ -86,11 +86,36 @@ extension Database.Transaction {
     }
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
+    updates += try replacingUnread(updates, new, path, own ?? binding, as: binding)
     updates += try leavingFormerNames(updates, path, own ?? binding)
     try checkReferences(updates, path, own ?? binding)
     try running.issue(.update(path, updates), isAsked: true)
     if let hooks = schema.hooks { try afterCommit { [new] in hooks.did(new, old) } }
     return Update(before: old, after: new, properties: properties)
+  }
+
+  /// Replaces what the record holds of properties that are read under a condition, and that was not
+  /// read of the model before.
+  ///
+  /// - Parameters:
+  ///   - updates: The updates that are logged anyway.
+  ///   - new: The model as it is written.
+  ///   - path: The place of its record.
+  ///   - own: The binding of the model, or of its case.
+  ///   - binding: The binding of the model's type.
+  /// - Returns: The updates to log besides.
+  /// - Throws: As `insert(_:)`.
+  private func replacingUnread<M: Model>(
+    _ updates: [Operation.PropertyUpdate], _ new: M, _ path: NodePath, _ own: Binding,
+    as binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    let conditional = own.core.layout.conditional
+    if conditional.isEmpty { return [] }
+    let wanted = try encoded(new, path, binding)
+    let (changed, node) = (Set(updates.map(\.name)), self[path])
+    return try conditional.map { own.names[$0] }.filter {
+      try !changed.contains($0) && node.property($0)?.stored() != wanted[$0]
+    }.map { .init(name: $0, value: wanted[$0]) }
   }
 
   /// Removes the values under former names of properties that are now stored under their own.

@@ -159,6 +159,13 @@ extension Database.Transaction {
     guard let index = core.layout.index(at: offset) else {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")
     }
+    if let codec = core.properties[index].codec {
+      throw DatabaseError.misuse(
+        reason: """
+          \(M.self).\(core.properties[index].name) is stored by \(codec.name), so that it is \
+          changed as a whole, by set or update
+          """)
+    }
     return (try id.path, try running.binding(core).names[index])
   }
 

@@ -2,6 +2,7 @@
 ///
 ///     origin.name prefix "John"          →    origin in ("JFK", "SJC")
 ///     flights by carrier any (delay > 60) →   id in ("UA", "AA")
+///     members any (name = "Ada")          →   id in (7, 12)
 ///
 /// The other collection is asked once, instead of a lookup for each record; and an index on the
 /// reference can be used.
@@ -32,6 +33,8 @@ struct Semijoin {
     case .not(let other): return .not(try replacing(other, count: count, &words))
     case .related(.inverse(let collection, let property), let quantifier, let inner):
       return try inverse(collection, property, quantifier, inner, count, &words) ?? test
+    case .related(.elements(let path), let quantifier, let inner):
+      return try elements(path, quantifier, inner, count, &words) ?? test
     default:
       return try behindReference(test, count, &words) ?? test
     }
@@ -74,7 +77,7 @@ struct Semijoin {
       ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord
   }
 
-  /// The keys of the records that pass, or nil where there are too many.
+  /// The keys of the records that pass, as values; nil where there are too many.
   private func keys(_ collection: NodePath, _ test: Condition.Test) throws -> [Value]? {
     let run = try QueryRun(
       QueryDescription(collection, where: Condition(test)), planner.records)
@@ -141,6 +144,70 @@ struct Semijoin {
   }
 }
 
+// MARK: Several in one property
+
+extension Semijoin {
+  /// The records whose array, set or dictionary refers to others that pass: those are asked once,
+  /// and the index on the references says who has them.
+  private func elements(
+    _ path: PropertyPath, _ quantifier: Condition.Quantifier, _ inner: Condition.Test,
+    _ count: Int, _ words: inout [String]
+  ) throws -> Condition.Test? {
+    let (records, collection) = (planner.records, planner.description.collection)
+    guard path.hops.isEmpty, path.function == nil, let property = path.property,
+      let declared = planner.scope.definition?[property], declared.isEmptyWhereAbsent,
+      let target = declared.target, let name = records.catalog.id(of: property),
+      let index = records.edge(collection, name)
+    else { return nil }
+    // Without the semijoin, each record takes one lookup at least.
+    let near = Double(count) * QueryPlanner.Cost.fetch
+    // `all` is refuted by one that fails, the others are decided by one that passes.
+    let wanted = quantifier == .all ? Condition.Test.not(inner) : inner
+    guard try costOfAsking(target, wanted) * 2 < near, let keys = try keys(target, wanted),
+      let referring = try referring(to: keys, by: name, collection, upTo: count)
+    else { return nil }
+    words.append(
+      "first ask \(ConditionText.collection(target)) where \(wanted.brief): \(keys.count) found, "
+        + "to which \(referring.count) refer by the index \(index.name)")
+    let isOne = Condition.Test.oneOf(PropertyPath(nil), referring)
+    return quantifier == .any ? isOne : .not(isOne)
+  }
+
+  /// The keys of the records that refer to some, each once; nil where they are no fewer than those
+  /// that would be looked at anyway.
+  private func referring(
+    to keys: [Value], by name: NameID, _ collection: NodePath, upTo limit: Int
+  ) throws -> [Value]? {
+    var referring: Set<[UInt8]> = []
+    var entries = 0
+    for key in keys {
+      guard let stored = StoredKey.key(naming: key)?.stored else { continue }
+      try stored.lend { key in
+        try planner.records.forEach(in: collection, name, refersTo: key) { own, _ in
+          referring.insert(own.array())
+          entries += 1
+          return entries < limit
+        }
+      }
+      if entries >= limit { return nil }
+    }
+    return try referring.sorted { $0.lexicographicallyPrecedes($1) }
+      .map { StoredKey.value(of: try $0.lend { try Key($0) }) }
+  }
+}
+
+extension PropertyDefinition {
+  /// True if a record without a value of its own refers to nothing.
+  fileprivate var isEmptyWhereAbsent: Bool {
+    switch absence {
+    case nil, .null: true
+    case .array(let elements): elements.isEmpty
+    case .map(let entries): entries.members.isEmpty
+    default: false
+    }
+  }
+}
+
 extension Condition.Test {
   /// True if a part of it could be answered by a semijoin.
   var hasFarSide: Bool {
@@ -148,6 +215,7 @@ extension Condition.Test {
     case .all(let tests), .any(let tests): tests.contains(where: \.hasFarSide)
     case .not(let other): other.hasFarSide
     case .related(.inverse, _, _): true
+    case .related(.elements(let path), _, _): path.hops.isEmpty
     default: paths.count == 1 && paths.allSatisfy { !$0.hops.isEmpty }
     }
   }

@@ -89,6 +89,9 @@ public struct PropertyPath: Hashable, Sendable, Refinable {
   /// The reason why it leads nowhere, if it does: it is thrown when the path is resolved, since
   /// code that names properties in Swift cannot throw.
   package var problem: String?
+  /// The guarantee of the codec that stores the property, which then has a problem wherever more is
+  /// asked; nil for no codec, and for the stored form itself.
+  package var guarantee: CodecGuarantee?
 
   package init(hops: [String] = [], _ property: String?, _ function: Function? = nil) {
     self.hops = hops

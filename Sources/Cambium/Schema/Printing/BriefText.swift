@@ -29,6 +29,11 @@ struct BriefText {
     }
   }
 
+  mutating func append(_ name: String, to new: Value?) {
+    text += "\(ConditionText.name(name)): "
+    if let new { append(new) } else { text += "nil" }
+  }
+
   mutating func append(_ name: String, from old: Value?, to new: Value?) {
     text += "\(ConditionText.name(name)): "
     if let old { append(old) } else { text += "nil" }

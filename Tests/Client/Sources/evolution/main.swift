@@ -55,11 +55,9 @@ enum Version4 {
     static let schema = ModelSchema<Contact>("contacts", version: 4) {
       Property(\.born).was("born", as: String.self) { Int($0) ?? 0 }
       Index(\.name)
-      Migration("telephones apart") { old, _, tx in
-        let now = try? old["telephone", as: String.self]
-        let number = try now ?? old["phone", as: String.self]
-        guard case .integer(let key)? = old.key else { return }
-        try tx.insert(Telephone(contact: .init(Int(key)), number: number))
+      Migration("telephones apart") { old, new, tx in
+        let number = try old["telephone", as: String?.self] ?? old["phone", as: String.self]
+        try tx.insert(Telephone(contact: new.id, number: number))
       }
       Removed("phone", "telephone")
     }

@@ -42,16 +42,14 @@ struct Comment: Model {
   }
 }
 
-func by(_ name: String) -> [String: String] { ["who": name] }
-
 func open(_ database: Database) throws {
-  try database.write(metadata: by("ada")) { tx in
-    try tx.insert(contentsOf: [Person(id: "ada", name: "Ada"), Person(id: "bob", name: "Bob")])
-    try tx.insert(contentsOf: [
-      Issue(id: 1, title: "Crash on start", assignee: "ada"), Issue(id: 2, title: "Typo"),
-    ])
-    try tx.insert(Comment(issue: 1, author: "bob", text: "Here, too"))
-  }
+  var graph = Graph()
+  let ada = graph.add(Person(id: "ada", name: "Ada"))
+  let crash = graph.add(Issue(id: 1, title: "Crash on start", assignee: ada))
+  graph.add(Issue(id: 2, title: "Typo"))
+  let bob = graph.add(Person(id: "bob", name: "Bob"))
+  graph.add(Comment(issue: crash, author: bob, text: "Here, too"))
+  try database.save(graph, actor: "ada")
 }
 
 func refuse(_ database: Database) throws {
@@ -72,18 +70,16 @@ func refuse(_ database: Database) throws {
 /// Both read, then both write: the second is refused, and reads again.
 func editTwice(_ database: Database) throws {
   let seen = try database.snapshot()
-  try database.write(metadata: by("bob")) { tx in
-    try tx.update(1 as Issue.ID) { $0.status = .active }
-  }
+  try database.update(1 as Issue.ID, actor: "bob") { $0.status = .active }
   do {
-    try database.write(metadata: by("ada")) { tx in
+    try database.write(actor: "ada") { tx in
       try tx.expect(unchanged: 1 as Issue.ID, since: seen.sequence)
       try tx.update(1 as Issue.ID) { $0.title = "Crash" }
     }
     try check(false)
   } catch DatabaseError.conflict {}
-  try database.write(metadata: by("ada")) { tx in
-    try tx.update(1 as Issue.ID) { ($0.status, $0.resolution) = (.closed, "fixed") }
+  try database.update(1 as Issue.ID, actor: "ada") {
+    ($0.status, $0.resolution) = (.closed, "fixed")
   }
 }
 
@@ -97,7 +93,7 @@ func report(_ database: Database) throws {
 
   let closing = try database.blame(Issue.ID(1).path).first { $0.property == "status" }
   guard case .by(let transaction)? = closing?.set else { return try check(false) }
-  try check(transaction.metadata["who"] == "ada")
+  try check(transaction.metadata["actor"] == "ada")
 
   try database.delete(1 as Issue.ID)
   try check(database.count(Comment.self) == 0)
@@ -110,7 +106,7 @@ func audit(_ database: Database) async throws -> [String] {
   let head = try database.head
   var lines: [String] = []
   for try await commit in database.changes(after: .zero, under: "issues") {
-    lines.append("\(commit.metadata["who"] ?? "?") \(try commit.changes.fetch().count)")
+    lines.append("\(commit.metadata["actor"] ?? "?") \(try commit.changes.fetch().count)")
     if commit.sequence == head { break }
   }
   return lines

@@ -32,15 +32,9 @@ struct Notes {
   }
 
   /// Every title that a note has had, the newest first.
-  func titles(of id: Note.ID) throws -> [Value?] {
-    var titles: [Value?] = []
-    try database.history(of: id.path).reversed().forEach { step in
-      let title = step.new.flatMap { content in
-        if case .map(let record) = content { record["title"] } else { nil }
-      }
-      if titles.last != title { titles.append(title) }
-    }
-    return titles
+  func titles(of id: Note.ID) throws -> [String] {
+    try database.history(of: id).reversed().fetch()
+      .filter { $0.change.affects(\.title) }.compactMap(\.model?.title)
   }
 }
 
@@ -78,7 +72,7 @@ func takeBack(_ path: String, _ list: Note.ID, _ removal: SequenceNumber) throws
   try check(database.get(list).title == "Shopping list" && notes.titles(about: "apples").count == 1)
   try database.undoLast()
   try check(database.get(list).title == "shopping" && database.get(list).tags == ["sport"])
-  try check(notes.titles(of: list).contains(.string("Shopping list")))
+  try check(notes.titles(of: list).contains("Shopping list"))
   try check(database.snapshot(at: .sequence(removal)).find(list) == nil)
   try checkSound(database)
   try database.close()

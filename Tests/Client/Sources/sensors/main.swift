@@ -40,24 +40,15 @@ func measure(_ database: Database) async throws {
   }
 }
 
-func isHot(_ value: Value?) -> Bool {
-  guard case .map(let record)? = value, case .double(let celsius)? = record["celsius"] else {
-    return false
-  }
-  return celsius >= 38
-}
-
 /// Counts the hot readings that it has not counted yet.
 func countAlarms(_ database: Database) async throws {
   let alarms = database.consumer("alarms")
   var newest = try database.commits(under: "readings", reversed: true)
   guard let last = try newest.next()?.sequence, try alarms.position() < last else { return }
   for try await commit in try alarms.commits(under: "readings") {
-    var hot: Int64 = 0
-    try commit.changes.forEach { if isHot($0.new) { hot += 1 } }
-    let count = hot
+    let count = try commit.changes(of: Reading.self).count { $0.new?.celsius ?? 0 >= 38 }
     try await database.write { tx in
-      try tx.increment("alarms", by: .integer(count))
+      try tx.increment("alarms", by: .integer(Int64(count)))
       try tx.advance("alarms", to: commit.sequence)
     }
     if commit.sequence == last { break }
