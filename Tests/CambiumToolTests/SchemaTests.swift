@@ -16,7 +16,7 @@ struct SchemaTests {
       let database = try Database(at: folder + "/a.cambium")
       try database.write { tx in try fill(tx) }
       #expect(try database.verify().isSound)
-      let survey = try CollectionSurvey(database.snapshot()["c"], sample: sample) { true }
+      let survey = try CollectionSurvey(database.snapshot()["c"], sample: sample) {}
       try database.close()
       return survey
     }

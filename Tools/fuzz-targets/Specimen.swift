@@ -42,13 +42,9 @@ struct Specimen: Sendable {
     let transaction = try ReadTransaction(environment, tables: tables)
     var sum = 0
     for table in tables {
+      try transaction.access.forEach(table) { key, value in sum &+= key.sum &+ value.sum }
       var cursor = try Cursor(transaction.access, table)
-      var isThere = try cursor.first()
-      while isThere {
-        cursor.withEntry { key, value in sum &+= key.sum &+ value.sum }
-        isThere = try cursor.next()
-      }
-      isThere = try cursor.last()
+      var isThere = try cursor.last()
       while isThere { isThere = try cursor.previous() }
     }
     withExtendedLifetime(sum) {}

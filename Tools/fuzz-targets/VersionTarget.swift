@@ -11,16 +11,11 @@ enum VersionTarget {
     try Fixtures.withDatabase { database in
       let state = try database.directory.currentState()
       let reader = try ReadTransaction(state.environment, tables: state.tables.read)
-      var cursor = try Cursor(reader.access, state.tables.tree)
       var seeds: [[UInt8]] = []
-      var isThere = try cursor.first()
-      while isThere {
-        cursor.withEntry { key, version in
-          if key.byteCount < 64 && version.byteCount < 2_000 {
-            seeds.append([UInt8(key.byteCount)] + key.array() + version.array())
-          }
+      try reader.access.forEach(state.tables.tree) { key, version in
+        if key.byteCount < 64 && version.byteCount < 2_000 {
+          seeds.append([UInt8(key.byteCount)] + key.array() + version.array())
         }
-        isThere = try cursor.next()
       }
       return seeds
     }

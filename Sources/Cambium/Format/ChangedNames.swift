@@ -116,20 +116,18 @@ enum ChangedNames: Equatable {
     guard case .these(let names) = self else { return bytes.append(.max) }
     guard let first = names.first, let last = names.last else { return bytes.append(0x80) }
     if names.count == 1, first < 0x80 { return bytes.append(UInt8(first)) }
-    var list: [UInt8] = []
-    for (name, before) in zip(names, [0] + names) { list.append(varint: UInt64(name - before)) }
-    var bits: [UInt8] = []
-    bits.append(varint: UInt64(first))
-    let bitCount = Int(last - first) / 8 + 1
-    guard bits.count + bitCount < list.count, last < .max - 8 else {
-      bytes.append(0xC0 | UInt8(names.count))
-      return bytes.append(contentsOf: list)
+    let start = bytes.count
+    bytes.append(0xC0 | UInt8(names.count))
+    bytes.append(varint: UInt64(first))
+    let rest = bytes.count
+    for (before, name) in zip(names, names.dropFirst()) {
+      bytes.append(varint: UInt64(name - before))
     }
-    let start = bits.count
-    bits.append(contentsOf: repeatElement(0, count: bitCount))
-    for name in names { bits[start + Int(name - first) / 8] |= 1 << ((name - first) % 8) }
-    bytes.append(0x80 | UInt8(bitCount))
-    bytes.append(contentsOf: bits)
+    let bitCount = Int(last - first) / 8 + 1
+    guard bitCount < bytes.count - rest, last < .max - 8 else { return }
+    bytes[start] = 0x80 | UInt8(bitCount)
+    bytes.replaceSubrange(rest..., with: repeatElement(0, count: bitCount))
+    for name in names { bytes[rest + Int(name - first) / 8] |= 1 << ((name - first) % 8) }
   }
 
   /// True if a property may differ.

@@ -22,6 +22,13 @@ package enum DateText {
     case other
   }
 
+  /// The text of a moment.
+  package static func text(moment microseconds: Int64) -> String {
+    var bytes: [UInt8] = []
+    append(moment: microseconds, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Reads a date in any of the forms above; nil if it is not one.
   package static func parse(_ bytes: Span<UInt8>) -> (microseconds: Int64, form: Form)? {
     var scanner = DateScanner()

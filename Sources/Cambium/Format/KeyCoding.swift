@@ -147,18 +147,6 @@ extension NodePath {
     }
   }
 
-  /// The stored forms of its keys, in place: text without its NUL.
-  @inline(__always)
-  func forEachKey(_ body: (_ key: Range<Int>, _ end: Int) throws -> Void) rethrows {
-    var offset = 0
-    while offset < bytes.count {
-      let end = Key.end(terminatedIn: bytes, at: offset)
-      let isText = bytes[offset] == KeyTag.text
-      try body(offset..<(isText ? end - 1 : end), end)
-      offset = end
-    }
-  }
-
   private static func checkedEnd(_ bytes: [UInt8], _ offset: Int) throws -> Int {
     let end: Int
     switch bytes[offset] {

@@ -84,6 +84,21 @@ struct RecordTable {
   func find(_ record: RawSpan, _ name: NameID) throws -> Range<Int>? {
     try index(record, of: name).map { try value(record, $0) }
   }
+
+  /// True if two records have the same bytes of all these properties, or none.
+  @inline(__always)
+  static func areSame(
+    _ names: some Sequence<NameID>, in a: RawSpan, _ b: RawSpan
+  ) throws -> Bool {
+    let (first, second) = (try RecordTable(a), try RecordTable(b))
+    return try names.allSatisfy { name in
+      switch (try first.find(a, name), try second.find(b, name)) {
+      case (nil, nil): true
+      case (let one?, let other?): a.extracting(one).equals(b.extracting(other))
+      default: false
+      }
+    }
+  }
 }
 
 /// A record being assembled: stored values by the number of their name, ascending.

@@ -30,7 +30,4 @@ public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable,
 
   /// The number in decimal.
   public var description: String { String(rawValue) }
-
-  /// The largest number that a stored link can hold: 2⁴⁸ − 1.
-  static let max = SequenceNumber((1 << 48) - 1)
 }

@@ -36,6 +36,12 @@ enum ValueTag {
   static let blob: UInt8 = 0x10
 }
 
+extension RawSpan {
+  /// True if it is a stored null, or no value at all.
+  @inline(__always)
+  var isNull: Bool { get throws { try byteCount == 0 || load(UInt8.self, at: 0) == ValueTag.null } }
+}
+
 extension Value {
   /// Adds the stored form.
   ///

@@ -23,11 +23,17 @@
 // an index u32 and no names, and become links that name any with the node's next change.
 
 /// Names a superseded version: an entry of history.
-struct HistoryLink: Hashable {
+struct HistoryLink: Hashable, Comparable {
   /// The transaction that replaced the version.
   var sequence: UInt64
   /// The entry's place among those of that transaction.
   var index: UInt32
+
+  /// The older is the smaller.
+  @inline(__always)
+  static func < (a: HistoryLink, b: HistoryLink) -> Bool {
+    (a.sequence, a.index) < (b.sequence, b.index)
+  }
 }
 
 /// A link to an earlier version.

@@ -187,10 +187,7 @@ package struct InterchangeEncoder {
   private func plain(microseconds: Int64) -> Value {
     let unit: Int64
     switch profile.dates {
-    case .iso8601:
-      var text: [UInt8] = []
-      DateText.append(moment: microseconds, to: &text)
-      return .string(String(decoding: text, as: UTF8.self))
+    case .iso8601: return .string(DateText.text(moment: microseconds))
     case .seconds: unit = 1_000_000
     case .milliseconds: unit = 1000
     }

@@ -83,9 +83,7 @@ package enum JSONWriter {
   }
 
   private static func append(_ value: Date, to output: inout [UInt8]) {
-    var text: [UInt8] = []
-    DateText.append(moment: value.microseconds, to: &text)
-    JSONTypes.append("date", String(decoding: text, as: UTF8.self), to: &output)
+    JSONTypes.append("date", DateText.text(moment: value.microseconds), to: &output)
   }
 
   private static func append(_ blob: Blob, to output: inout [UInt8]) {

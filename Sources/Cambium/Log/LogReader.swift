@@ -35,15 +35,9 @@ struct LogReader {
   func forEachEntry(
     startingWith prefix: [UInt8], _ body: (_ name: [UInt8], _ value: RawSpan) throws -> Void
   ) throws {
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try prefix.isEmpty ? cursor.first() : prefix.lend { try cursor.seek($0) }
-    while isThere {
-      let name = cursor.withEntry { key, _ in key.array() }
-      guard name.starts(with: prefix) else { break }
-      try cursor.withEntry { _, value in
-        try MetaEntry.open(value, name: name) { try body(name, $0) }
-      }
-      isThere = try cursor.next()
+    try access.forEach(tables.meta, startingWith: prefix) { key, value in
+      let name = key.array()
+      try MetaEntry.open(value, name: name) { try body(name, $0) }
     }
   }
 
@@ -135,14 +129,8 @@ struct LogReader {
 
   /// Visits all segments in order, each with the bytes of its entry.
   func forEachSegment(_ body: (Segment, _ bytes: Int) throws -> Void) throws {
-    var cursor = try Cursor(access, tables.segments)
-    var isThere = try cursor.first()
-    while isThere {
-      let (segment, bytes) = try cursor.withEntry {
-        (try Segment(key: $0, $1), $0.byteCount + $1.byteCount)
-      }
-      try body(segment, bytes)
-      isThere = try cursor.next()
+    try access.forEach(tables.segments) { key, value in
+      try body(try Segment(key: key, value), key.byteCount + value.byteCount)
     }
   }
 

@@ -19,13 +19,11 @@ extension LogReader {
   func lastRecord(
     after: SequenceNumber, upToMicroseconds wanted: Int64
   ) throws -> SequenceNumber {
-    var low = after.rawValue
-    var high = try head().sequence.rawValue
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      if try time(of: SequenceNumber(middle)) <= wanted { low = middle } else { high = middle - 1 }
+    let start = after.rawValue + 1
+    let later = try (start..<max(start, head().sequence.rawValue + 1)).partitionPoint {
+      try time(of: SequenceNumber($0)) <= wanted
     }
-    return SequenceNumber(low)
+    return SequenceNumber(later).previous
   }
 
   /// The time of the oldest moment: that of the baseline, or of the first record.

@@ -48,12 +48,7 @@ extension Access {
   /// The bytes of all keys and values of a table, with their seals.
   package func contentBytes(of table: Table) throws -> Int {
     var bytes = 0
-    var cursor = try Cursor(self, table)
-    var isThere = try cursor.first()
-    while isThere {
-      cursor.withEntry { bytes += $0.byteCount + $1.byteCount + table.sealBytes }
-      isThere = try cursor.next()
-    }
+    try forEach(table) { bytes += $0.byteCount + $1.byteCount + table.sealBytes }
     return bytes
   }
 }

@@ -20,7 +20,8 @@ import Testing
         try tx.set("n/new", to: 0)
       }
       let after = try database.head
-      let places = try TouchedPaths(database.directory, between: before, and: after, under: .root)
+      let places = try TouchedPaths(
+        [LogStretch(directory: database.directory, after: before, upTo: after)], under: .root)
       var paths: [NodePath] = []
       while let place = try places.next() { paths.append(place.path) }
       #expect(paths == ["n/3", "n/7", "n/new"])

@@ -113,7 +113,7 @@ struct ChunkedListTests {
   }
 }
 
-extension ChunkedList {
+extension WeightedList {
   /// Some positions of the list, ascending.
   fileprivate func indices(_ count: Int, _ random: inout SeededGenerator) -> [Int] {
     Array((0..<self.count).shuffled(using: &random).prefix(count)).sorted()

@@ -274,7 +274,7 @@ struct DerivedStepsTests {
       sums.checkInvariants()
       let place = random.below(counts.count + 1)
       #expect(sums.sum(before: place) == counts[..<place].reduce(0, +), "round \(round)")
-      #expect(sums.count == counts.count && sums.total == counts.reduce(0, +), "round \(round)")
+      #expect(sums.count == counts.count && sums.root.sum == counts.reduce(0, +), "round \(round)")
       #expect(counts.indices.allSatisfy { sums[$0] == counts[$0] }, "round \(round)")
     }
   }

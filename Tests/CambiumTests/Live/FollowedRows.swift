@@ -10,7 +10,7 @@ struct FollowedGroups {
   private(set) var groups: LiveGroups
   private(set) var shown: [[Value]] = []
   private let query: QueryDescription
-  private let reader: GroupReader
+  private let reader: GroupedPaths
   private let remembersRows: Bool
   private var contributions: [[UInt8]: GroupContribution] = [:]
 
@@ -18,7 +18,7 @@ struct FollowedGroups {
     (self.query, self.remembersRows) = (query, remembersRows)
     let records = try items.records()
     let scope = records.scope(of: query.collection)
-    reader = try GroupReader(try #require(query.grouping), in: scope)
+    reader = try GroupedPaths(try #require(query.grouping), in: scope)
     groups = try LiveGroups(
       try #require(query.grouping), orderings: query.orderings, in: scope,
       remembersRows: remembersRows)

@@ -132,9 +132,5 @@ struct LiveGroupsTests {
 
 extension ComputedRows {
   /// The values of all rows.
-  fileprivate var all: [[Value]] {
-    var all: [[Value]] = []
-    forEach(in: 0..<count) { all.append($0.values) }
-    return all
-  }
+  fileprivate var all: [[Value]] { (0..<count).map { self[$0].values } }
 }

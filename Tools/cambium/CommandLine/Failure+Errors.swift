@@ -90,8 +90,9 @@ extension DatabaseError {
   /// The problem, with values and sizes in the forms that the commands have for them.
   fileprivate var message: String {
     switch self {
-    case .undoConflict(let conflicts): UndoText.message(conflicts)
-    case .mergeConflict(let conflicts): MergeText.message(conflicts)
+    case .undoConflict(let conflicts): ConflictingChange.message("changed since", conflicts)
+    case .mergeConflict(let conflicts):
+      ConflictingChange.message("changed on both sides", conflicts)
     case .transactionTooLarge(let bytes, let limit):
       "the transaction has \(Quantity.bytes(bytes)), and the limit is \(Quantity.bytes(limit))"
     default: description

@@ -41,11 +41,7 @@ extension PointInTime: CustomStringConvertible {
 
 extension Date {
   /// `2026-11-20T13:03:05Z`, with as many digits after the second as it needs.
-  var machineText: String {
-    var bytes: [UInt8] = []
-    DateText.append(moment: microseconds, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  var machineText: String { DateText.text(moment: microseconds) }
 }
 
 private struct MomentParser {

@@ -79,10 +79,9 @@ enum ExportCommand {
   private static func exportJSON(_ node: Node, _ output: Output, _ bar: ProgressBar) throws {
     var nodes = try node.descendants()
     var line: [UInt8] = []
-    var count: UInt64 = 0
+    var tick = Tick(bar, "export")
     while let node = try nodes.next() {
-      count += 1
-      if count % 4096 == 0, !bar.update("export", count) { throw Failure.stopped() }
+      try tick.next()
       guard let value = try node.value else { continue }
       line.removeAll(keepingCapacity: true)
       line += Array("{\"path\": ".utf8)
@@ -102,10 +101,9 @@ enum ExportCommand {
     let profile = ImportCommand.profile(call)
     var writer = InterchangeEncoder(profile)
     var line: [UInt8] = []
-    var count: UInt64 = 0
+    var tick = Tick(bar, "export")
     try node.children.forEach { child in
-      count += 1
-      if count % 4096 == 0, !bar.update("export", count) { throw Failure.stopped() }
+      try tick.next()
       guard case .map(let record)? = try child.value, let key = child.path.last else { return }
       line.removeAll(keepingCapacity: true)
       JSONWriter.append(try written(record, key, collection, &writer), as: profile, to: &line)
@@ -183,10 +181,9 @@ enum ExportCommand {
   private static func forEachRecord(
     of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (NodePath, ValueMap) throws -> Void
   ) throws {
-    var count: UInt64 = 0
+    var tick = Tick(bar, phase)
     try node.children.forEach { child in
-      count += 1
-      if count % 4096 == 0, !bar.update(phase, count) { throw Failure.stopped() }
+      try tick.next()
       switch try child.value {
       case .map(let record)?: try body(child.path, record)
       case nil: break

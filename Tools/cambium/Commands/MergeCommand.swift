@@ -29,67 +29,36 @@ enum MergeCommand {
     let database = try OpenDatabase.forWriting(call)
     let branch = try OpenDatabase.other(call, call.value(other).text)
     let under = call[path]?.path ?? .root
-    let isDone =
+    let change =
       call.has(UndoCommands.dryRun)
-      ? try preview(database, branch, under, resolution, call.output)
+      ? try preview(database, branch, under, resolution)
       : try perform(database, branch, under, resolution, call)
-    if isDone { return }
-    if call.format == .short { System.note("there is nothing to merge") }
-    throw Failure.silent(.negative)
+    try UndoCommands.tell(change, resolution, call, nothing: "there is nothing to merge")
   }
 
   private static func perform(
     _ database: Database, _ branch: Database, _ under: NodePath,
     _ resolution: ConflictResolution, _ call: Call
-  ) throws -> Bool {
+  ) throws -> ConflictingChange? {
     let merged = try Changing.expecting(call) { expected in
       try database.merge(branch, under, resolution, Changing.metadata(call), expecting: expected)
     }
-    guard let merged else { return false }
+    guard let merged else { return nil }
     call.rules.note(changesOf: merged.sequence, in: database)
-    if call.output.isQuiet { return true }
-    let json: JSONLine = [
-      "sequence": merged.sequence, "merges": merged.upTo,
-      "conflicts": merged.conflicts.map(MergeText.json),
-    ]
-    try call.output.report(json) {
-      try call.output.line("tx \(merged.sequence)  merges \(merged.upTo)")
-      try tell(merged.conflicts, resolution, call.output)
-    }
-    return true
+    return ConflictingChange(
+      json: ["sequence": merged.sequence, "merges": merged.upTo],
+      line: "tx \(merged.sequence)  merges \(merged.upTo)", conflicts: merged.conflicts)
   }
 
   private static func preview(
-    _ database: Database, _ branch: Database, _ under: NodePath,
-    _ resolution: ConflictResolution, _ output: Output
-  ) throws -> Bool {
-    let found = try database.mergePreview(branch, under: under, onConflict: resolution)
-    guard let preview = found else { return false }
-    if output.format == .json {
-      try output.line([
-        "merges": preview.upTo, "commonPast": preview.commonPast,
-        "conflicts": preview.conflicts.map(MergeText.json),
-        "changes": preview.changes.map(ChangeText.json),
-      ])
-    } else {
-      try output.line(
-        "would append 1 transaction that merges up to \(preview.upTo); "
-          + "the common past ends with \(preview.commonPast)")
-      let text = ChangeText(output: output)
-      for change in preview.changes { try text.write(change) }
-      try tell(preview.conflicts, resolution, output)
-      if preview.conflicts.isEmpty { try output.line("no conflicts") }
-    }
-    if resolution == .refuse && !preview.conflicts.isEmpty { throw Failure.silent(.refused) }
-    return true
-  }
-
-  private static func tell(
-    _ conflicts: [MergeConflict], _ resolution: ConflictResolution, _ output: Output
-  ) throws {
-    let word = UndoCommands.word(for: resolution)
-    for conflict in conflicts {
-      try output.line("\(word): \(Terminal.escaped(conflict.description))")
+    _ database: Database, _ branch: Database, _ under: NodePath, _ resolution: ConflictResolution
+  ) throws -> ConflictingChange? {
+    try database.mergePreview(branch, under: under, onConflict: resolution).map { preview in
+      ConflictingChange(
+        json: ["merges": preview.upTo, "commonPast": preview.commonPast],
+        line: "would append 1 transaction that merges up to \(preview.upTo); "
+          + "the common past ends with \(preview.commonPast)",
+        conflicts: preview.conflicts, changes: preview.changes)
     }
   }
 }

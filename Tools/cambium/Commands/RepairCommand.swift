@@ -74,10 +74,10 @@ enum RepairCommand {
   }
 
   private static func write(_ found: LogExamination, _ path: String, _ output: Output) throws {
-    var line = StyledLine("the log of \(Terminal.escaped(path))", .heading)
-    line.add(found.isSound ? " is sound" : " is damaged", found.isSound ? .inserted : .deleted)
-    try output.line(line)
     let isSound = found.isSound
+    try output.verdict(
+      "the log of \(Terminal.escaped(path))", isSound ? "is sound" : "is damaged",
+      isSound: isSound)
     let entries: Entries = [
       "newest": "tx \(found.head)", "sound": Quantity.count(found.records),
       "lost": isSound ? nil : Quantity.count(found.lostCount),

@@ -56,9 +56,9 @@ enum SchemaCommand {
     let isForPeople = call.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }
-    var tick = Tick(bar: bar)
+    var tick = Tick(bar, "schema")
     let seen = try declared.map { path, _ in
-      try CollectionSurvey(snapshot[path], sample: sampleSize(call)) { tick.next() }
+      try CollectionSurvey(snapshot[path], sample: sampleSize(call)) { try tick.next() }
     }
     let surveys =
       isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), call, &tick)
@@ -93,20 +93,6 @@ enum SchemaCommand {
     try tellRest(surveys + seen, besides: known, node, snapshot, call)
   }
 
-  /// Counts what was looked at, for the bar.
-  private struct Tick {
-    let bar: ProgressBar
-    private var count: UInt64 = 0
-
-    init(bar: ProgressBar) { self.bar = bar }
-
-    /// Counts one more; false after Ctrl-C.
-    mutating func next() -> Bool {
-      count += 1
-      return count % 1024 != 0 || bar.update("schema", count)
-    }
-  }
-
   /// The number of children of a collection that are looked at; nil for all.
   private static func sampleSize(_ call: Call) -> Int? {
     call.has(all) ? nil : call.value(sample).number
@@ -118,7 +104,7 @@ enum SchemaCommand {
     var surveys: [CollectionSurvey] = []
     try node.children.limit(call.has(all) ? .max : collectionsMax).forEach { child in
       if declared.contains(child.path) { return }
-      surveys.append(try CollectionSurvey(child, sample: sampleSize(call)) { tick.next() })
+      surveys.append(try CollectionSurvey(child, sample: sampleSize(call)) { try tick.next() })
     }
     return surveys
   }

@@ -38,11 +38,18 @@ enum UndoCommands {
     let resolution = try resolution(call)
     let database = try OpenDatabase.forWriting(call)
     let request = try request(database)
-    let isDone =
+    let change =
       call.has(dryRun)
-      ? try preview(request, resolution, database, call.output)
+      ? try preview(request, resolution, database)
       : try perform(request, resolution, database, call)
-    if isDone { return }
+    try tell(change, resolution, call, nothing: nothing)
+  }
+
+  /// Tells of an undo or a merge; where there was nothing to do, says that.
+  static func tell(
+    _ change: ConflictingChange?, _ resolution: ConflictResolution, _ call: Call, nothing: String
+  ) throws {
+    if let change { return try change.tell(resolution, call.output) }
     if call.format == .short { System.note(nothing) }
     throw Failure.silent(.negative)
   }
@@ -57,69 +64,30 @@ enum UndoCommands {
     }
   }
 
-  // MARK: Doing it
-
   private static func perform(
     _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
     _ call: Call
-  ) throws -> Bool {
+  ) throws -> ConflictingChange? {
     var metadata = Changing.metadata(call)
     metadata.merge(author(call).metadata) { own, _ in own }
     let undone = try Changing.expecting(call) { expected in
       try database.perform(request, resolution, metadata, expecting: expected)
     }
-    guard let undone else { return false }
+    guard let undone else { return nil }
     call.rules.note(changesOf: undone.sequence, in: database)
-    if call.output.isQuiet { return true }
-    let json: JSONLine = [
-      "sequence": undone.sequence, "undoes": undone.undoes,
-      "conflicts": undone.conflicts.map(UndoText.json),
-    ]
-    try call.output.report(json) {
-      try call.output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
-      try tell(undone.conflicts, resolution, call.output)
-    }
-    return true
+    return ConflictingChange(
+      json: ["sequence": undone.sequence, "undoes": undone.undoes],
+      line: "tx \(undone.sequence)  undoes \(text(undone.undoes))", conflicts: undone.conflicts)
   }
-
-  // MARK: Saying what would be done
 
   private static func preview(
-    _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
-    _ output: Output
-  ) throws -> Bool {
-    guard let preview = try database.preview(request, resolution) else { return false }
-    let undone = preview.undone
-    if output.format == .json {
-      try output.line([
-        "undoes": undone.undoes, "conflicts": undone.conflicts.map(UndoText.json),
-        "changes": preview.changes.map(ChangeText.json),
-      ])
-    } else {
-      try output.line("would append 1 transaction that undoes \(text(undone.undoes))")
-      let text = ChangeText(output: output)
-      for change in preview.changes { try text.write(change) }
-      try tell(undone.conflicts, resolution, output)
-      if undone.conflicts.isEmpty { try output.line("no conflicts") }
-    }
-    if resolution == .refuse && !undone.conflicts.isEmpty { throw Failure.silent(.refused) }
-    return true
-  }
-
-  private static func tell(
-    _ conflicts: [UndoConflict], _ resolution: ConflictResolution, _ output: Output
-  ) throws {
-    for conflict in conflicts {
-      try output.line("\(word(for: resolution)): \(Terminal.escaped(UndoText.text(conflict)))")
-    }
-  }
-
-  /// The fate of a conflict in a word.
-  static func word(for resolution: ConflictResolution) -> String {
-    switch resolution {
-    case .refuse: "conflict"
-    case .skipConflicts: "left"
-    case .overwrite: "overwritten"
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database
+  ) throws -> ConflictingChange? {
+    try database.preview(request, resolution).map { preview in
+      ConflictingChange(
+        json: ["undoes": preview.undone.undoes],
+        line: "would append 1 transaction that undoes \(text(preview.undone.undoes))",
+        conflicts: preview.undone.conflicts, changes: preview.changes)
     }
   }
 

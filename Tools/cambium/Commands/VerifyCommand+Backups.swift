@@ -27,11 +27,8 @@ extension VerifyCommand {
   private static func write(
     _ backup: Backup, _ time: Duration, _ path: String, _ output: Output
   ) throws {
-    var line = StyledLine(Terminal.escaped(path), .heading)
-    line.add(
-      backup.isSound ? " is a sound backup" : " is a damaged backup",
-      backup.isSound ? .inserted : .deleted)
-    try output.line(line)
+    let words = backup.isSound ? "is a sound backup" : "is a damaged backup"
+    try output.verdict(Terminal.escaped(path), words, isSound: backup.isSound)
     let names = backup.tags.map { Terminal.escaped($0.name) }
     let entries: Entries = [
       "holds": moments(backup), "newest": backup.time.map { Zone.system.exactText($0) },

@@ -16,9 +16,8 @@ extension VerifyCommand {
 
   private static func write(_ file: PageExamination, _ output: Output) throws {
     let isSound = file.findings.isEmpty
-    var line = StyledLine(Terminal.escaped(file.path), .heading)
-    line.add(isSound ? " is sound" : " is damaged", isSound ? .inserted : .deleted)
-    try output.line(line)
+    try output.verdict(
+      Terminal.escaped(file.path), isSound ? "is sound" : "is damaged", isSound: isSound)
     let counts: Entries = [
       "pages": Quantity.count(file.pages), "used": Quantity.count(file.used),
       "free": Quantity.count(file.free),
@@ -27,9 +26,7 @@ extension VerifyCommand {
       (Terminal.escaped($0.name), "\(Quantity.count($0.entries)) entries")
     }
     if file.pages > 0 { try output.table(counts + Entries(tables), indent: 2) }
-    for finding in file.findings {
-      try output.finding("", finding)
-    }
+    for finding in file.findings { try output.finding("", finding) }
   }
 
   private static func json(_ file: PageExamination) -> JSONLine {

@@ -67,11 +67,8 @@ enum VerifyCommand {
     _ verification: Verification, _ time: Duration, _ path: String, _ output: Output
   ) throws {
     let isSound = verification.isSound
-    var line = StyledLine(Terminal.escaped(path), .heading)
-    line.add(
-      isSound ? " is sound" : isBehindAlone(verification) ? " is behind" : " is damaged",
-      isSound ? .inserted : .deleted)
-    try output.line(line)
+    let words = isSound ? "is sound" : isBehindAlone(verification) ? "is behind" : "is damaged"
+    try output.verdict(Terminal.escaped(path), words, isSound: isSound)
     try output.table(entries(verification, time), indent: 2)
     for finding in verification.findings {
       try output.finding(finding.part, finding.description)

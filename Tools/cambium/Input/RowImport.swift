@@ -76,14 +76,8 @@ final class RowImport {
         try add(row, isNew: isNew)
       }
       try finish()
-    } catch let error as DuplicateKeys.Found {
-      let first = reader.error(at: error.first, "").place
-      throw error.at(reader.error(at: error.offset, ""), first)
-    } catch DatabaseError.badKey(_, let reason) where !isCommitting {
-      throw reader.error("expected a key, but \(reason)")
     } catch {
-      guard let (offset, reason, hint) = refused(error) else { throw error }
-      throw reader.error(at: offset, reason, hint: hint)
+      throw placed(error, at: reader.recordOffset) { reader.error(at: $0, $1, hint: $2) }
     }
   }
 
@@ -108,16 +102,8 @@ final class RowImport {
         try add(row, isNew: isNew)
       }
       try finish()
-    } catch let error as DuplicateKeys.Found {
-      let first = reader.error(at: error.first, "").place
-      throw error.at(reader.error(at: error.offset, ""), first)
-    } catch DatabaseError.badKey(_, let reason) where !isCommitting {
-      throw reader.error(at: offset, "expected a key, but \(reason)")
-    } catch let error as ValidationError {
-      throw reader.error(at: offset, error.messages.joined(separator: "; "))
     } catch {
-      guard let (offset, reason, hint) = refused(error) else { throw error }
-      throw reader.error(at: offset, reason, hint: hint)
+      throw placed(error, at: offset) { reader.error(at: $0, $1, hint: $2) }
     }
   }
 
@@ -159,6 +145,21 @@ final class RowImport {
   func finish() throws {
     if !waiting.isEmpty || committed > 0 { try commit(isLast: true) }
     _ = try openDatabase()
+  }
+
+  /// The error with the place of the row that it is about: the last one read, or one that waits.
+  private func placed(
+    _ error: any Error, at offset: UInt64, _ place: (UInt64, String, String?) -> InputError
+  ) -> any Error {
+    switch error {
+    case let error as DuplicateKeys.Found:
+      return error.at(place(error.offset, "", nil), place(error.first, "", nil).place)
+    case DatabaseError.badKey(_, let reason) where !isCommitting:
+      return place(offset, "expected a key, but \(reason)", nil)
+    case let error as ValidationError:
+      return place(offset, error.messages.joined(separator: "; "), nil)
+    default: return refused(error).map { place($0.offset, $0.reason, $0.hint) } ?? error
+    }
   }
 
   /// The place in the input of the row that the database refused, the reason, and what to do; nil

@@ -29,7 +29,7 @@ struct CollectionSurvey {
 
   /// Looks at a node and at so many of its children; nil for all. `tick` is called for each child;
   /// false ends the survey with a ``Failure``.
-  init(_ node: Node, sample: Int?, tick: () -> Bool) throws {
+  init(_ node: Node, sample: Int?, tick: () throws -> Void) throws {
     path = node.path
     own = try node.value
     count = try node.childCount
@@ -65,10 +65,10 @@ struct CollectionSurvey {
     }
   }
 
-  private mutating func look(at children: Children, _ tick: () -> Bool) throws {
+  private mutating func look(at children: Children, _ tick: () throws -> Void) throws {
     var cursor = try children.makeCursor()
     while let child = try cursor.next() {
-      guard tick() else { throw Failure.stopped() }
+      try tick()
       seen += 1
       if try !isDeep && child.childCount > 0 { isDeep = true }
       switch try child.value {

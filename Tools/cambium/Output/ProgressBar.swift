@@ -170,6 +170,26 @@ extension ProgressBar {
   var handler: ProgressHandler { { self.update($0.phase, $0.done, of: $0.total) } }
 }
 
+/// Counts what is walked over, for a bar; every so often it looks whether to stop.
+struct Tick {
+  private let bar: ProgressBar
+  private let phase: String
+  private let total: UInt64?
+  private(set) var count: UInt64 = 0
+
+  init(_ bar: ProgressBar, _ phase: String, of total: UInt64? = nil) {
+    (self.bar, self.phase, self.total) = (bar, phase, total)
+  }
+
+  /// Counts one more.
+  ///
+  /// - Throws: ``Failure`` once the user has asked to stop.
+  mutating func next() throws {
+    count += 1
+    if count % 1024 == 0, !bar.update(phase, count, of: total) { throw Failure.stopped() }
+  }
+}
+
 extension Duration {
   var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18

@@ -79,6 +79,11 @@ extension Output {
     try self.line(line.text(style, columns: isTerminal ? columns : .max))
   }
 
+  /// Writes what was looked at, and what came of it: in green where it is sound, else in red.
+  func verdict(_ name: String, _ words: String, isSound: Bool) throws {
+    try line(StyledLine(name, .heading) + StyledLine(" \(words)", isSound ? .inserted : .deleted))
+  }
+
   /// Writes a finding in full: the place that is damaged, and the reason.
   func finding(_ place: String, _ text: String) throws {
     let mark = StyledLine("  ✗\(place.isEmpty ? "" : " ")\(place)", .deleted)

@@ -23,10 +23,7 @@ struct JobRun {
     guard trial.needsRecording, setting.recording.isEmpty else { return }
     let run = try RecordedRun(arguments.setting, in: "\(directory)/recorded")
     let totals = ["TORTURE_TOTALS": "\(directory)/recorded/totals"]
-    let end = try run.run(trial.command, totals, isRecording: true)
-    guard end == .exited(0) else {
-      throw Violation("the workload ended with \(end): \(run.output)")
-    }
+    try run.run(trial.command, totals, isRecording: true, endingWith: .exited(0))
     arguments.setting.recording = run.recordingFile
     if let found = try? Shape(run.database) { shape = ", \(found)" }
   }

@@ -86,6 +86,16 @@ struct RecordedRun {
     return ends[0]
   }
 
+  /// Runs a command as ``run(_:_:isRecording:_:)`` does, and demands that it ends in one of these
+  /// ways.
+  func run(
+    _ command: String, _ orders: [String: String] = [:], isRecording: Bool = false,
+    endingWith ends: ChildProcess.End..., change: (inout Arguments) -> Void = { _ in }
+  ) throws {
+    let end = try run(command, orders, isRecording: isRecording, change)
+    try demand(ends.contains(end), "\(command) ended with \(end): \(output)")
+  }
+
   /// Starts one process, under the recorder.
   func start(
     _ command: String, _ orders: [String: String] = [:],

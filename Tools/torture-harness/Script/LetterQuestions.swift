@@ -13,24 +13,9 @@ struct LetterQuestions {
           "\(collection) select r sort -q, p, id",
           "\(collection) where \(ScriptTable.always) select r, q, p sort -q ignoring case, p, id",
         ], ["id", "r"], table.sorted(by: ["-q", "p"]).column(["id", "r"])))
-    let aggregates = "group by p select count, sum(q), max(r)"
-    all.append(
-      JudgedQuery(
-        [
-          "\(collection) | \(aggregates)",
-          "\(collection) where \(ScriptTable.always) | \(aggregates)",
-        ],
-        ["p", "count", "sum(q)", "max(r)"],
-        table.groups(by: "p", [ScriptTable.sum, ScriptTable.greatest], of: ["q", "r"]),
-        isOrdered: false))
+    all.append(table.groups(by: "p", (.sum, of: "q"), (.max, of: "r")))
     guard let value = table.rows.compactMap({ $0.values["p"] }).first else { return }
-    let condition = "p = \(value.literal)"
-    all.append(
-      JudgedQuery(
-        [
-          "\(collection) where \(condition) | count",
-          "\(collection) where not (not \(condition)) | count",
-        ], [JudgedQuery.count], [[.integer(Int64(table.filter { $0["p"] == value }.rows.count))]]))
+    all.append(table.filter { $0["p"] == value }.count(where: "p = \(value.literal)"))
   }
 }
 
@@ -52,14 +37,7 @@ struct MemberQuestions {
           "\(path) select name, captain.name \(order)",
           "\(path) where \(ScriptTable.always) select name, captain.name, captain, score \(order)",
         ], ["id", "name", "captain.name"], names))
-    let aggregates = "group by score select count, sum(points), max(name)"
-    all.append(
-      JudgedQuery(
-        ["\(path) | \(aggregates)", "\(path) where \(ScriptTable.always) | \(aggregates)"],
-        ["score", "count", "sum(points)", "max(name)"],
-        table.groups(
-          by: "score", [ScriptTable.sum, ScriptTable.greatest], of: ["points", "name"]),
-        isOrdered: false))
+    all.append(table.groups(by: "score", (.sum, of: "points"), (.max, of: "name")))
     let score = Value.integer(Int64(random.below(5)))
     let some = table.filter { $0["score"] == score }
     let (condition, first) = ("score = \(score.literal)", "sort -name limit 2")
@@ -70,9 +48,6 @@ struct MemberQuestions {
           "\(path) where not (not \(condition)) select name, points \(first)",
         ], ["id", "name", "points"],
         some.sorted(by: ["-name"]).prefix(2).column(["id", "name", "points"])))
-    all.append(
-      JudgedQuery(
-        ["\(path) where \(condition) | count", "\(path) where not (not \(condition)) | count"],
-        [JudgedQuery.count], [[.integer(Int64(some.rows.count))]]))
+    all.append(some.count(where: condition))
   }
 }

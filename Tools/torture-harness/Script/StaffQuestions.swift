@@ -44,15 +44,8 @@ struct StaffQuestions {
   }
 
   private mutating func askViews(_ team: Value, _ members: ScriptTable) {
-    let aggregates = "group by team select count, sum(pay), max(name), min(pay)"
     all.append(
-      JudgedQuery(
-        ["\(path) | \(aggregates)", "\(path) where \(ScriptTable.always) | \(aggregates)"],
-        ["team", "count", "sum(pay)", "max(name)", "min(pay)"],
-        table.groups(
-          by: "team", [ScriptTable.sum, ScriptTable.greatest, ScriptTable.least],
-          of: ["pay", "name", "pay"]),
-        isOrdered: false))
+      table.groups(by: "team", (.sum, of: "pay"), (.max, of: "name"), (.min, of: "pay")))
     let (condition, first) = ("team = \(team.literal)", "sort -pay limit 2")
     all.append(
       JudgedQuery(
@@ -60,9 +53,6 @@ struct StaffQuestions {
           "\(path) where \(condition) select pay, badge \(first)",
           "\(path) where not (not \(condition)) select pay, badge \(first)",
         ], ["pay"], members.sorted(by: ["-pay"]).prefix(2).column(["pay"])))
-    all.append(
-      JudgedQuery(
-        ["\(path) where \(condition) | count", "\(path) where not (not \(condition)) | count"],
-        [JudgedQuery.count], [[.integer(Int64(members.rows.count))]]))
+    all.append(members.count(where: condition))
   }
 }

@@ -46,8 +46,7 @@ struct Clocks {
   private func check(_ jumps: String, _ later: String) throws {
     let run = try RecordedRun(setting, in: "\(setting.directory)/run")
     for (command, clock) in [("workload", jumps), ("recover", later)] {
-      let end = try run.run(command, ["TORTURE_CLOCK": clock])
-      try demand(end == .exited(0), "\(command) ended with \(end): \(run.output)")
+      try run.run(command, ["TORTURE_CLOCK": clock], endingWith: .exited(0))
     }
     try checkTimes(run.database)
     try checker.check(run.database, run.marks)

@@ -49,10 +49,7 @@ struct Corruption {
     for call in recording.calls.prefix(recording.calls.count * 2 / 3) { disk.run(call) }
     let half = "\(setting.directory)/half"
     System.remove(half)
-    let all = DiskState(
-      reason: "", names: disk.pendingNames.map { _ in true },
-      choices: disk.files.mapValues { .init(fragments: $0.pending.map { _ in true }) })
-    try disk.write(all, to: half)
+    try disk.write(disk.whole, to: half)
     for name in files.now.keys { files.before[name] = System.read("\(half)/test.cambium/\(name)") }
     return files
   }

@@ -75,8 +75,7 @@ extension RecordedRun {
   /// Runs the workload while a call fails.
   func endure(_ order: FaultOrder, isRecording: Bool = false) throws {
     let orders = ["TORTURE_FAULT": "\(order)", "TORTURE_EXPECT": "\(order)"]
-    let end = try run("endure", orders, isRecording: isRecording)
-    guard end == .exited(0) else { throw Violation("the process ended with \(end): \(output)") }
+    try run("endure", orders, isRecording: isRecording, endingWith: .exited(0))
   }
 }
 

@@ -16,10 +16,8 @@ struct KilledReader {
     try database.write { tx in
       for number in 0..<200 { try tx.set(KilledReader.path(number), to: .integer(0)) }
     }
-    let end = try run.run("hold")
-    guard end == .killed(9) else { throw Failure("the reader ended with \(end): \(run.output)") }
-    let opened = try run.run("recover", [:])
-    guard opened == .exited(0) else { throw Violation("opening gave \(opened): \(run.output)") }
+    try run.run("hold", endingWith: .killed(9))
+    try run.run("recover", endingWith: .exited(0))
     let before = try database.information().stateBytes
     for number in 0..<KilledReader.writes {
       try database.write { tx in try tx.set("n/7", to: .integer(Int64(number))) }

@@ -39,21 +39,17 @@ struct Kills {
 
   private func check(_ moment: Moment) throws {
     let run = try RecordedRun(setting, in: "\(setting.directory)/run")
-    let end = try run.run("workload", ["TORTURE_KILL": "\(moment.call):\(moment.when)"])
     // Threads may take another course than on record, and so make fewer calls.
-    guard end == .killed(9) || end == .exited(0) else {
-      throw Violation("the process ended with \(end): \(run.output)")
-    }
+    try run.run(
+      "workload", ["TORTURE_KILL": "\(moment.call):\(moment.when)"],
+      endingWith: .killed(9), .exited(0))
     var checker = checker
     checker.mayRebuild = moment.again != nil || setting.workload.rebuilds
     if let again = moment.again {
       checker.systemStart = Setting.laterStart
-      let end = try run.run("recover", ["TORTURE_KILL": "\(again):half"]) {
-        $0.start = Setting.laterStart
-      }
-      guard end == .killed(9) || end == .exited(0) else {
-        throw Violation("the recovery ended with \(end): \(run.output)")
-      }
+      try run.run(
+        "recover", ["TORTURE_KILL": "\(again):half"], endingWith: .killed(9), .exited(0)
+      ) { $0.start = Setting.laterStart }
     }
     try checker.check(run.database, run.marks)
   }

@@ -39,8 +39,8 @@ struct Remounts {
     checker.mount = isMounted ? nil : Setting.laterMount
     if isMounted {
       // The recorder makes the sync fail that the system would let fail.
-      let end = try run.run("recover", ["TORTURE_FAULT": "1:LOST:once:/state-"])
-      guard end == .exited(0) else { throw Violation("opening gave \(end): \(run.output)") }
+      try run.run(
+        "recover", ["TORTURE_FAULT": "1:LOST:once:/state-"], endingWith: .exited(0))
     }
     try checker.check(run.database, moment.marks)
   }

@@ -193,20 +193,8 @@ extension EngineSuite {
     print("Engine: \(sizes.items) items of seven properties, \(rounds) rounds; operations per")
     print("second, and the median of the rounds' ratios to SQLite.\n")
     let own = CambiumContender.name
-    var table = Table(["operation"] + names + ["\(own) / \(Self.peer)", "bar", "", "digest"])
-    for row in measurements.rows {
-      let bar = Self.bars.first { row.name.hasPrefix($0.stage) }?.ratio
-      let ratio = row.ratio(of: own, to: Self.peer)
-      table.add(
-        [row.name] + names.map { rate(row.median(of: $0)) }
-          + [
-            times(ratio), bar.map { "≥ " + times($0) } ?? "–", Measurements.verdict(ratio, bar),
-            row.verdict,
-          ])
-    }
-    print(table.text + "\n")
-    if let row = measurements.rows.first(where: { !$0.agrees }) {
-      throw BenchmarkError("not all computed the same in: \(row.name)")
+    try measurements.report(names, own, to: Self.peer, title: "\(own) / \(Self.peer)") { name in
+      Self.bars.first { name.hasPrefix($0.stage) }?.ratio
     }
   }
 }

@@ -122,20 +122,10 @@ struct ModelSuite {
   private func report(_ measurements: Measurements) throws {
     print("Models: \(count) models of eight properties, \(rounds) rounds; operations per second")
     print("(models, or whole questions about groups), and the median ratio to SQLite.\n")
-    var table = Table(
-      ["operation", SQLiteTrips.name, CambiumTrips.name, "ratio", "bar", "", "digest"])
-    for row in measurements.rows {
-      let bar = Self.bars.first { row.name.hasPrefix($0.stage) }?.ratio
-      let ratio = row.ratio(of: CambiumTrips.name, to: SQLiteTrips.name)
-      table.add([
-        row.name, rate(row.median(of: SQLiteTrips.name)), rate(row.median(of: CambiumTrips.name)),
-        times(ratio), bar.map { "≥ " + times($0) } ?? "–", Measurements.verdict(ratio, bar),
-        row.verdict,
-      ])
-    }
-    print(table.text + "\n")
-    if let row = measurements.rows.first(where: { !$0.agrees }) {
-      throw BenchmarkError("not all computed the same in: \(row.name)")
+    try measurements.report(
+      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name
+    ) { name in
+      Self.bars.first { name.hasPrefix($0.stage) }?.ratio
     }
   }
 }

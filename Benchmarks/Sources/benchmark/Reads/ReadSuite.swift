@@ -83,20 +83,10 @@ struct ReadSuite {
   private func report(_ measurements: Measurements) throws {
     print("Reads of \(count) models of eight properties, \(rounds) rounds; records per second,")
     print("and the median ratio to SQLite.\n")
-    var table = Table(
-      ["operation", SQLiteTrips.name, CambiumTrips.name, "ratio", "bar", "", "digest"])
-    for row in measurements.rows {
-      let bar = Self.bars[row.name]
-      let ratio = row.ratio(of: CambiumTrips.name, to: SQLiteTrips.name)
-      table.add([
-        row.name, rate(row.median(of: SQLiteTrips.name)), rate(row.median(of: CambiumTrips.name)),
-        times(ratio), bar.map { "≥ " + times($0) } ?? "–", Measurements.verdict(ratio, bar),
-        row.verdict,
-      ])
-    }
-    print(table.text + "\n")
-    if let row = measurements.rows.first(where: { !$0.agrees }) {
-      throw BenchmarkError("not all computed the same in: \(row.name)")
+    try measurements.report(
+      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name
+    ) {
+      Self.bars[$0]
     }
   }
 }

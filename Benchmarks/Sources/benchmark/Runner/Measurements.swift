@@ -57,6 +57,35 @@ struct Measurements {
     guard let ratio, let bar else { return "–" }
     return ratio >= bar ? "pass" : "**miss**"
   }
+
+  /// Prints the rates of some contenders, and the ratio of one to a peer beside its bar.
+  ///
+  /// - Parameters:
+  ///   - names: The contenders.
+  ///   - own: The contender that is to reach the bars.
+  ///   - peer: The one to which it is compared.
+  ///   - title: The head of the column of ratios.
+  ///   - bar: The least ratio by the name of the operation; nil for none.
+  /// - Throws: ``BenchmarkError`` where not all computed the same.
+  func report(
+    _ names: [String], _ own: String, to peer: String, title: String = "ratio",
+    bar: (_ name: String) -> Double?
+  ) throws {
+    var table = Table(["operation"] + names + [title, "bar", "", "digest"])
+    for row in rows {
+      let (ratio, bar) = (row.ratio(of: own, to: peer), bar(row.name))
+      table.add(
+        [row.name] + names.map { rate(row.median(of: $0)) }
+          + [
+            times(ratio), bar.map { "≥ " + times($0) } ?? "–", Measurements.verdict(ratio, bar),
+            row.verdict,
+          ])
+    }
+    print(table.text + "\n")
+    if let row = rows.first(where: { !$0.agrees }) {
+      throw BenchmarkError("not all computed the same in: \(row.name)")
+    }
+  }
 }
 
 /// The middle value; nil when there is none.

@@ -23,8 +23,17 @@ public struct DatabaseDiff: Walk {
   /// - Throws: As ``Diff/makeCursor()``.
   /// - Complexity: As ``Diff/makeCursor()``, for the operations since the common past on both
   ///   sides.
-  public func makeCursor() throws -> DatabaseDiffCursor {
-    try translating { try DatabaseDiffCursor(self) }
+  public func makeCursor() throws -> DiffCursor {
+    try translating {
+      try DiffCursor(
+        over: [
+          LogStretch(directory: directory, after: base, upTo: from),
+          LogStretch(directory: other, after: base, upTo: to),
+        ], under,
+        Differences(
+          from: PlacedMoment(directory: directory, sequence: from),
+          to: PlacedMoment(directory: other, sequence: to)))
+    }
   }
 
   /// Visits each element until `body` returns false.
@@ -33,34 +42,6 @@ public struct DatabaseDiff: Walk {
   /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<Change> {
     WalkBatches(directory, of: makeCursor)
-  }
-}
-
-/// A walk over what differs between two databases, in path order, on one thread.
-public struct DatabaseDiffCursor: ~Copyable, WalkCursor {
-  private let touched: TouchedPaths
-  private var differences: Differences
-
-  init(_ diff: DatabaseDiff) throws {
-    touched = try TouchedPaths(
-      [
-        LogStretch(directory: diff.directory, after: diff.base, upTo: diff.from),
-        LogStretch(directory: diff.other, after: diff.base, upTo: diff.to),
-      ], under: diff.under)
-    differences = Differences(
-      from: PlacedMoment(directory: diff.directory, sequence: diff.from),
-      to: PlacedMoment(directory: diff.other, sequence: diff.to))
-  }
-
-  /// The next change, or nil after the last.
-  ///
-  /// - Returns: The change.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
-  ///   ``DatabaseError/ioFailure(reason:)``.
-  /// - Complexity: As ``DiffCursor/next()``.
-  public mutating func next() throws -> Change? {
-    let touched = touched
-    return try translating { try differences.next { try touched.next() } }
   }
 }
 

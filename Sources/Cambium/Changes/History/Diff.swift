@@ -25,7 +25,13 @@ public struct Diff: Walk {
   /// - Complexity: O(*k* log *k*) for *k* operations between the moments, whatever the size of the
   ///   database. At most 10 MB of memory and the largest transaction; what does not fit is sorted
   ///   in an unnamed file in `TMPDIR`.
-  public func makeCursor() throws -> DiffCursor { try translating { try DiffCursor(self) } }
+  public func makeCursor() throws -> DiffCursor {
+    try translating {
+      try DiffCursor(
+        over: [LogStretch(directory: directory, after: min(from, to), upTo: max(from, to))], under,
+        Differences(directory, from: from, to: to))
+    }
+  }
 
   /// Visits each element until `body` returns false.
   public func walk(_ body: (Change) throws -> Bool) throws { try makeCursor().walk(body) }
@@ -36,14 +42,17 @@ public struct Diff: Walk {
   }
 }
 
-/// A walk over what differs between two moments, in path order, on one thread.
+/// A walk over what differs between two moments, of one database or of two, in path order and on
+/// one thread.
 public struct DiffCursor: ~Copyable, WalkCursor {
   private let touched: TouchedPaths
   private var differences: Differences
 
-  init(_ diff: Diff) throws {
-    touched = try TouchedPaths(diff.directory, between: diff.from, and: diff.to, under: diff.under)
-    differences = Differences(diff.directory, from: diff.from, to: diff.to)
+  init(
+    over stretches: [LogStretch], _ under: NodePath, _ differences: consuming Differences
+  ) throws {
+    touched = try TouchedPaths(stretches, under: under)
+    self.differences = differences
   }
 
   /// The next change, or nil after the last.

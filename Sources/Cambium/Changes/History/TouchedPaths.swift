@@ -12,16 +12,6 @@ final class TouchedPaths {
   /// The subtree in which paths are left out.
   private var covering: [UInt8]?
 
-  /// Reads the records between two moments, whichever is the earlier.
-  convenience init(
-    _ directory: OpenDirectory, between one: SequenceNumber, and other: SequenceNumber,
-    under: NodePath
-  ) throws {
-    try self.init(
-      [LogStretch(directory: directory, after: min(one, other), upTo: max(one, other))],
-      under: under)
-  }
-
   /// Reads the records of some stretches of logs.
   init(_ stretches: [LogStretch], under: NodePath) throws {
     self.under = under

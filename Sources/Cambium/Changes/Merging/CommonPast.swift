@@ -20,15 +20,14 @@ struct CommonPast {
     head = try one.snapshot(at: .now).sequence
     otherHead = try other.snapshot(at: .now).sequence
     let start = try max(one.log.read { try $0.horizon() }, other.log.read { try $0.horizon() })
-    var (low, high) = (start.rawValue, min(head, otherHead).rawValue)
-    guard low <= high, try CommonPast.isCommon(low, one, other) else {
+    let end = min(head, otherHead)
+    guard start <= end, try CommonPast.isCommon(start.rawValue, one, other) else {
       throw CommonPast.refusal(one, other, after: start)
     }
-    while low < high {
-      let middle = high - (high - low) / 2
-      if try CommonPast.isCommon(middle, one, other) { low = middle } else { high = middle - 1 }
+    let apart = try (start.next.rawValue..<end.next.rawValue).partitionPoint {
+      try CommonPast.isCommon($0, one, other)
     }
-    last = SequenceNumber(low)
+    last = SequenceNumber(apart).previous
     if last == .zero { throw CommonPast.refusal(one, other, after: start) }
   }
 

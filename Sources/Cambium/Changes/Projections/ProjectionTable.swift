@@ -86,14 +86,8 @@ enum ProjectionKey {
     _ number: UInt32, under path: NodePath, _ access: Access, _ tables: StateTables,
     _ visit: (_ path: NodePath, _ value: Value) throws -> Bool
   ) throws {
-    let start = try key(number, path)
-    var cursor = try Cursor(access, tables.views)
-    var isThere = try cursor.seek(prefix: start)
-    while isThere {
-      let wantsMore = try cursor.withEntry { key, value in
-        try visit(NodePath(checking: key.extracting(droppingFirst: 4).array()), try Value(value))
-      }
-      isThere = try wantsMore && cursor.next() && cursor.isAt(prefix: start)
+    try access.walk(tables.views, startingWith: try key(number, path)) { key, value in
+      try visit(NodePath(checking: key.extracting(droppingFirst: 4).array()), try Value(value))
     }
   }
 }

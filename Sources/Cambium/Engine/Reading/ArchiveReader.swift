@@ -108,13 +108,9 @@ extension OpenDirectory {
       throw DatabaseError.compacted(oldest: start)
     }
     var archive = ArchiveReader(self)
-    var low = start.rawValue
-    var high = horizon.rawValue
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      let isBefore = try archive.record(SequenceNumber(middle)).time <= wanted
-      if isBefore { low = middle } else { high = middle - 1 }
+    let later = try (start.next.rawValue..<horizon.next.rawValue).partitionPoint {
+      try archive.record(SequenceNumber($0)).time <= wanted
     }
-    return SequenceNumber(low)
+    return SequenceNumber(later).previous
   }
 }

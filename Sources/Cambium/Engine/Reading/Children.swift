@@ -30,8 +30,8 @@ public struct Children: Walk, Refinable {
   ///
   /// - Returns: The walk, which holds the snapshot.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  /// - Complexity: O(log n), then about 0.1 µs a child at present; in the past two or more lookups
-  ///   a child. Memory does not depend on the number of children.
+  /// - Complexity: O(log n), then O(1) a child at present; in the past two or more lookups a
+  ///   child. Memory does not depend on the number of children.
   public func makeCursor() throws -> ChildCursor {
     try ChildCursor(node, from: first, most: most, isReversed: isReversed)
   }

@@ -125,29 +125,8 @@ public final class Snapshot: Sendable {
   func node(at path: NodePath) throws -> UInt64? {
     if path.isRoot { return StateHead.root }
     if !isLive, let node = resolved.withLock({ $0?.path == path ? $0?.node : nil }) { return node }
-    guard let node = try find(path) else { return nil }
+    guard let node = try reader.node(at: path, asOf: moment) else { return nil }
     if !isLive { resolved.withLock { $0 = (path, node) } }
-    return node
-  }
-
-  /// Finds a node key by key. A path has its keys as the tree has them, but that it ends texts.
-  private func find(_ path: NodePath) throws -> UInt64? {
-    let reader = try reader
-    var (node, offset) = (StateHead.root, 0)
-    var treeKey: [UInt8] = []
-    while offset < path.bytes.count {
-      let (tag, end) = (path.bytes[offset], Key.end(terminatedIn: path.bytes, at: offset))
-      // No node has a key that is not valid.
-      if tag == KeyTag.invalid { return nil }
-      treeKey.removeAll(keepingCapacity: true)
-      treeKey.append(bigEndian: node)
-      treeKey += path.bytes[offset..<(tag == KeyTag.text ? end - 1 : end)]
-      let next = try treeKey.lend {
-        try reader.version($0, asOf: moment) { header, _ in header.node }
-      }
-      guard let next, next != 0 else { return nil }
-      (node, offset) = (next, end)
-    }
     return node
   }
 }

@@ -49,11 +49,8 @@ struct Cascade {
         }
         for (collection, guardian) in transaction.hooks.guards.collections(within: root)
         where guardian.isAskedOfDeletions {
-          var last: Key?
-          while let key = try transaction.reader.nextKey(below: collection, after: last) {
-            last = key
-            let member = collection.appending(key)
-            guard known.insert(member).inserted else { continue }
+          try transaction.forEachMember(of: collection) { member in
+            guard known.insert(member).inserted else { return }
             try HookCalls(transaction).askAboutDeletion(of: member)
             isComplete = false
           }
@@ -71,11 +68,7 @@ struct Cascade {
       removal.add(path)
     }
     for target in collections.targets(within: path) {
-      var last: Key?
-      while let key = try transaction.reader.nextKey(below: target, after: last) {
-        removal.add(target.appending(key))
-        last = key
-      }
+      try transaction.forEachMember(of: target) { removal.add($0) }
     }
     var next = 0
     while next < removal.members.count {

@@ -124,11 +124,7 @@ struct HookCalls {
     if !hooks.areAsked { return }
     try askAboutRestored(one: path, from: source.flatMap { $0.parent == path.parent ? $0 : nil })
     for (collection, _) in hooks.guards.collections(within: path) {
-      var last: Key?
-      while let key = try transaction.reader.nextKey(below: collection, after: last) {
-        try askAboutRestored(one: collection.appending(key), from: nil)
-        last = key
-      }
+      try transaction.forEachMember(of: collection) { try askAboutRestored(one: $0, from: nil) }
     }
   }
 

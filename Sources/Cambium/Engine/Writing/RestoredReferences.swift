@@ -42,11 +42,7 @@ extension RestoredReferences {
       try settle(path, plan, transaction)
     }
     for plan in collections.all(within: path) where plan.keepsReferences {
-      var last: Key?
-      while let key = try transaction.reader.nextKey(below: plan.path, after: last) {
-        try settle(plan.path.appending(key), plan, transaction)
-        last = key
-      }
+      try transaction.forEachMember(of: plan.path) { try settle($0, plan, transaction) }
     }
   }
 

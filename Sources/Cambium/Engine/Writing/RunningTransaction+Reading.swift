@@ -28,11 +28,20 @@ extension RunningTransaction {
     try use()
     return try translating { try group.stateWriter.hasNode(at: path) }
   }
+
+  /// Visits the members of a collection in key order. What `body` writes may move or remove any.
+  func forEachMember(of collection: NodePath, _ body: (NodePath) throws -> Void) throws {
+    var last: Key?
+    while let key = try reader.nextKey(below: collection, after: last) {
+      try body(collection.appending(key))
+      last = key
+    }
+  }
 }
 
 extension StateReader {
   /// The key of the first child of a node after one.
-  func nextKey(below path: NodePath, after last: Key?) throws -> Key? {
+  fileprivate func nextKey(below path: NodePath, after last: Key?) throws -> Key? {
     guard let node = try node(at: path) else { return nil }
     var walk = try ChildWalk(self, node: node, moment: nil, from: last)
     while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {

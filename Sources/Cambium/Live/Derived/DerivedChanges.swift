@@ -36,20 +36,12 @@ where Base.Element == LiveDiff<Step.Source> {
       (self.base, self.step) = (base, step)
     }
 
-    /// The next difference; nil when the source has ended.
-    ///
-    /// - Returns: The difference.
-    /// - Throws: The errors of the derivation's closures, after which the sequence has ended;
-    ///   otherwise those of the source.
-    public mutating func next() async throws -> LiveDiff<Step.Element>? {
-      try await next(isolation: nil)
-    }
-
     /// The next difference, computed on the executor of an actor.
     ///
     /// - Parameter actor: The actor that awaits it.
-    /// - Returns: The difference.
-    /// - Throws: As ``next()``.
+    /// - Returns: The difference; nil when the source has ended.
+    /// - Throws: The errors of the derivation's closures, after which the sequence has ended;
+    ///   otherwise those of the source.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> LiveDiff<Step.Element>? {

@@ -39,16 +39,12 @@ public struct ElementFilter<Element: Sendable>: LiveDerivation {
   ) -> DerivedParts<Element> {
     var parts = DerivedParts<Element>()
     for deletion in diff.deletions where before[deletion.position] > 0 {
-      parts.deletions.append(
-        .init(
-          position: before.sum(before: deletion.position), element: deletion.element,
-          cause: deletion.cause))
+      parts.delete(
+        deletion.element, at: before.sum(before: deletion.position), deletion.cause)
     }
     for insertion in diff.insertions where after[insertion.position] > 0 {
-      parts.insertions.append(
-        .init(
-          position: after.sum(before: insertion.position), element: insertion.element,
-          cause: insertion.cause))
+      parts.insert(
+        insertion.element, at: after.sum(before: insertion.position), insertion.cause)
     }
     for move in diff.moves where before[move.from] > 0 && after[move.to] > 0 {
       parts.touched.append(
@@ -62,20 +58,17 @@ public struct ElementFilter<Element: Sendable>: LiveDerivation {
 extension DerivedParts {
   /// Adds an update of an element that was shown, is shown, or both.
   fileprivate mutating func add(
-    _ update: Diff.Update, _ before: PrefixSums, _ after: PrefixSums
+    _ update: LiveDiff<Element>.Update, _ before: PrefixSums, _ after: PrefixSums
   ) {
     let (old, new) = (before.sum(before: update.before), after.sum(before: update.after))
     switch (before[update.before] > 0, after[update.after] > 0) {
     case (false, false): break
-    case (true, false):
-      deletions.append(.init(position: old, element: update.old, cause: update.cause))
-    case (false, true):
-      insertions.append(.init(position: new, element: update.new, cause: update.cause))
+    case (true, false): delete(update.old, at: old, update.cause)
+    case (false, true): insert(update.new, at: new, update.cause)
     case (true, true):
-      updates.append(
-        .init(
-          before: old, after: new, old: update.old, new: update.new,
-          properties: update.properties, cause: update.cause))
+      self.update(
+        update.old, to: update.new, at: ListMove(before: old, after: new),
+        properties: update.properties, update.cause)
     }
   }
 }

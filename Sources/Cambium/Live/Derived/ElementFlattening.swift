@@ -61,22 +61,16 @@ public struct ElementFlattening<Source: Sendable, Element: Sendable, ID: Hashabl
     let former = old.map { elements[$0] }
     let comparison = ListComparison(former.map(id), children.map(id))
     for index in comparison.removed {
-      parts.parts.deletions.append(
-        .init(position: old.lowerBound + index, element: former[index], cause: update.cause))
+      parts.parts.delete(former[index], at: old.lowerBound + index, update.cause)
     }
     for index in comparison.inserted {
-      parts.parts.insertions.append(
-        .init(position: start + index, element: children[index], cause: update.cause))
+      parts.parts.insert(children[index], at: start + index, update.cause)
     }
     for child in comparison.kept {
       let move = ListMove(before: old.lowerBound + child.before, after: start + child.after)
       if isMoved || !comparison.isInOrder { parts.parts.touched.append(move) }
       let (one, other) = (former[child.before], children[child.after])
-      if isSame(one, other) { continue }
-      parts.parts.updates.append(
-        .init(
-          before: move.before, after: move.after, old: one, new: other, properties: [],
-          cause: update.cause))
+      if !isSame(one, other) { parts.parts.update(one, to: other, at: move, update.cause) }
     }
   }
 }
@@ -89,20 +83,13 @@ struct FlattenedParts<Element: Sendable> {
   let after: PrefixSums
   var parts = DerivedParts<Element>()
 
-  init(elements: LiveElements<Element>, before: PrefixSums, after: PrefixSums) {
-    (self.elements, self.before, self.after) = (elements, before, after)
-  }
-
   /// Adds the children of elements that came and left, and of those that moved and did not change.
   mutating func addOrder<Source>(of diff: LiveDiff<Source>, inserting arriving: [[Element]]) {
-    for deletion in diff.deletions {
-      delete(childrenOf: deletion.position, deletion.cause)
-    }
+    for deletion in diff.deletions { delete(childrenOf: deletion.position, deletion.cause) }
     for (insertion, children) in zip(diff.insertions, arriving) {
       let start = after.sum(before: insertion.position)
       for (index, child) in children.enumerated() {
-        parts.insertions.append(
-          .init(position: start + index, element: child, cause: insertion.cause))
+        parts.insert(child, at: start + index, insertion.cause)
       }
     }
     let updated = Set(diff.updates.map { $0.after })
@@ -110,9 +97,7 @@ struct FlattenedParts<Element: Sendable> {
   }
 
   mutating func delete(childrenOf position: Int, _ cause: LiveDiff<Element>.Cause) {
-    for place in before.range(of: position) {
-      parts.deletions.append(.init(position: place, element: elements[place], cause: cause))
-    }
+    for place in before.range(of: position) { parts.delete(elements[place], at: place, cause) }
   }
 
   /// Moves all children of an element, which are as many as before.

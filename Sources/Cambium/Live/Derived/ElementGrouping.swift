@@ -50,22 +50,15 @@ public struct ElementGrouping<Source: Sendable, Key: Hashable & Sendable>: LiveD
   ) -> DerivedParts<Element> {
     var parts = DerivedParts<Element>()
     for deletion in step.sectionDeletions {
-      parts.deletions.append(
-        .init(
-          position: deletion.position, element: groups[deletion.position], cause: .related))
+      parts.delete(groups[deletion.position], at: deletion.position, .related)
     }
     for insertion in step.sectionInsertions {
-      parts.insertions.append(
-        .init(
-          position: insertion.position, element: step.sections[insertion.position],
-          cause: .related))
+      parts.insert(step.sections[insertion.position], at: insertion.position, .related)
     }
     parts.touched = step.sectionMoves.map { ListMove(before: $0.from, after: $0.to) }
-    for (before, after) in step.changedSections {
-      parts.updates.append(
-        .init(
-          before: before, after: after, old: groups[before], new: step.sections[after],
-          properties: [], cause: .related))
+    for place in step.changedSections {
+      parts.update(
+        groups[place.before], to: step.sections[place.after], at: place, .related)
     }
     return parts
   }
@@ -73,7 +66,7 @@ public struct ElementGrouping<Source: Sendable, Key: Hashable & Sendable>: LiveD
 
 extension SectionedDiff {
   /// The sections that stay and have other elements than before, ascending by position after.
-  fileprivate var changedSections: [(before: Int, after: Int)] {
+  fileprivate var changedSections: [ListMove] {
     let positions = ListPositions(
       removed: sectionDeletions.map { $0.position },
       inserted: sectionInsertions.map { $0.position },
@@ -83,7 +76,7 @@ extension SectionedDiff {
     let left = deletions.map { $0.position.section } + moves.map { $0.from.section }
     changed.formUnion(left.compactMap { positions.after($0) })
     return changed.sorted().compactMap { after in
-      positions.before(after).map { (before: $0, after: after) }
+      positions.before(after).map { ListMove(before: $0, after: after) }
     }
   }
 }

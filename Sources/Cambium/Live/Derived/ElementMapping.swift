@@ -30,25 +30,17 @@ public struct ElementMapping<Source: Sendable, Element: Sendable>: LiveDerivatio
     precondition(diff.countBefore == elements.count, "the diff is not of the following step")
     var parts = DerivedParts<Element>()
     for insertion in diff.insertions {
-      parts.insertions.append(
-        .init(
-          position: insertion.position, element: try transform(insertion.element),
-          cause: insertion.cause))
+      parts.insert(try transform(insertion.element), at: insertion.position, insertion.cause)
     }
     for update in diff.updates {
       let (old, new) = (elements[update.before], try transform(update.new))
       if let isSame, isSame(old, new) { continue }
       // The source's properties are not told: with updates left out, they do not add up.
-      parts.updates.append(
-        .init(
-          before: update.before, after: update.after, old: old, new: new, properties: [],
-          cause: update.cause))
+      parts.update(
+        old, to: new, at: ListMove(before: update.before, after: update.after), update.cause)
     }
     for deletion in diff.deletions {
-      parts.deletions.append(
-        .init(
-          position: deletion.position, element: elements[deletion.position],
-          cause: deletion.cause))
+      parts.delete(elements[deletion.position], at: deletion.position, deletion.cause)
     }
     parts.touched = diff.moves.map { ListMove(before: $0.from, after: $0.to) }
     let derived = parts.diff(from: elements, at: diff.sequence)

@@ -48,17 +48,18 @@ struct InnerResults<Source: Sendable, Element: Sendable, Key: Hashable & Sendabl
     of diff: LiveDiff<Element>, from start: Int
   ) -> DerivedParts<Element> {
     var parts = DerivedParts<Element>()
-    parts.deletions = diff.deletions.map {
-      .init(position: start + $0.position, element: $0.element, cause: $0.cause)
+    for deletion in diff.deletions {
+      parts.delete(deletion.element, at: start + deletion.position, deletion.cause)
     }
-    parts.insertions = diff.insertions.map {
-      .init(position: start + $0.position, element: $0.element, cause: $0.cause)
+    for insertion in diff.insertions {
+      parts.insert(insertion.element, at: start + insertion.position, insertion.cause)
     }
     parts.touched = diff.moves.map { ListMove(before: start + $0.from, after: start + $0.to) }
-    parts.updates = diff.updates.map {
-      .init(
-        before: start + $0.before, after: start + $0.after, old: $0.old, new: $0.new,
-        properties: $0.properties, cause: $0.cause)
+    for update in diff.updates {
+      parts.update(
+        update.old, to: update.new,
+        at: ListMove(before: start + update.before, after: start + update.after),
+        properties: update.properties, update.cause)
     }
     return parts
   }

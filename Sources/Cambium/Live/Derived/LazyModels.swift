@@ -53,11 +53,8 @@ extension ModelQuery {
   /// - Throws: As ``Results/live()``.
   /// - Complexity: As ``Results/live()``, without decoding.
   public func lazyLive(keeping count: Int = 256) throws -> LazyModels<M> {
-    guard case .database(let database) = request.source else {
-      throw DatabaseError.misuse(
-        reason: "a live query follows a database; a snapshot and a transaction do not change")
-    }
-    return LazyModels(LiveCollection(same: try keys().live()), in: database, keeping: count)
+    let keys = try keys().live()
+    return LazyModels(LiveCollection(same: keys), in: keys.run.database, keeping: count)
   }
 }
 

@@ -32,38 +32,52 @@ public protocol LiveDerivation<Source, Element>: Sendable {
 
 /// The parts of a derived difference, as they are found.
 struct DerivedParts<Element: Sendable> {
-  typealias Diff = LiveDiff<Element>
-
-  var deletions: [Diff.Deletion] = []
-  var insertions: [Diff.Insertion] = []
-  var updates: [Diff.Update] = []
+  private(set) var deletions: [BoxedDiff.Deletion] = []
+  private(set) var insertions: [BoxedDiff.Insertion] = []
+  private(set) var updates: [BoxedDiff.Update] = []
   /// The elements that stay and may have another place; those that have are told as moves.
   var touched: [ListMove] = []
 
+  mutating func delete(_ element: Element, at position: Int, _ cause: LiveCause) {
+    deletions.append(.init(position: position, element: BoxedElement(element), cause: cause))
+  }
+
+  mutating func insert(_ element: Element, at position: Int, _ cause: LiveCause) {
+    insertions.append(.init(position: position, element: BoxedElement(element), cause: cause))
+  }
+
+  mutating func update(
+    _ old: Element, to new: Element, at place: ListMove, properties: [PropertyUpdate] = [],
+    _ cause: LiveCause
+  ) {
+    updates.append(
+      .init(
+        before: place.before, after: place.after, old: BoxedElement(old), new: BoxedElement(new),
+        properties: .told(properties), cause: cause))
+  }
+
   /// Makes the difference, whatever the order in which its parts were found.
-  func diff(from before: LiveElements<Element>, at sequence: SequenceNumber) -> Diff {
+  func diff(from before: LiveElements<Element>, at sequence: SequenceNumber) -> LiveDiff<Element> {
     let deletions = Self.ascending(deletions) { $0.position }
     let insertions = Self.ascending(insertions) { $0.position }
     let updates = Self.ascending(updates) { $0.after }
-    let moves = moves(before)
-    var diff = BoxedDiff(
-      sequence: sequence, deletions: deletions.map { $0.boxed },
-      insertions: insertions.map { $0.boxed }, moves: moves.map { $0.boxed },
-      updates: updates.map { $0.boxed })
     var boxes = before.boxes
+    var diff = BoxedDiff(
+      sequence: sequence, deletions: deletions, insertions: insertions, moves: moves(boxes),
+      updates: updates)
     diff.apply(to: &boxes)
     return LiveDiff(diff)
   }
 
-  private func moves(_ before: LiveElements<Element>) -> [Diff.Move] {
+  private func moves(_ before: ChunkedList<ElementBox>) -> [BoxedDiff.Move] {
     if touched.isEmpty { return [] }
     let moved = MovedRows.moves(
       removed: deletions.map { $0.position }, inserted: insertions.map { $0.position },
       touched: touched)
-    var changed: [Int: Element] = [:]
+    var changed: [Int: ElementBox] = [:]
     for update in updates { changed[update.after] = update.new }
     return moved.map {
-      Diff.Move(from: $0.before, to: $0.after, element: changed[$0.after] ?? before[$0.before])
+      .init(from: $0.before, to: $0.after, element: changed[$0.after] ?? before[$0.before])
     }
   }
 
@@ -94,17 +108,15 @@ extension LiveDiff {
 extension LiveDiff {
   /// The difference to nothing.
   static func appearing(_ elements: LiveElements<Element>, at sequence: SequenceNumber) -> Self {
-    Self(
-      sequence: sequence, elements: elements, deletions: [],
-      insertions: elements.enumerated().map {
-        Insertion(position: $0.offset, element: $0.element, cause: .question)
-      }, moves: [], updates: [])
+    let insertions = elements.boxes.enumerated().map {
+      BoxedDiff.Insertion(position: $0.offset, element: $0.element, cause: .question)
+    }
+    return Self(
+      BoxedDiff(sequence: sequence, elements: elements.boxes, insertions: insertions))
   }
 
   /// No difference.
   static func nothing(_ elements: LiveElements<Element>, at sequence: SequenceNumber) -> Self {
-    Self(
-      sequence: sequence, elements: elements, deletions: [], insertions: [], moves: [],
-      updates: [])
+    Self(BoxedDiff(sequence: sequence, elements: elements.boxes))
   }
 }

@@ -115,11 +115,7 @@ extension LiveResults: LiveSource, LiveBase {
 
   func advance(isolation actor: isolated (any Actor)?) async throws -> Bool {
     await run.wait(isolation: actor)
-    if Task.isCancelled || run.isClosed { return false }
-    do { try refresh() } catch {
-      if run.isClosed { return false }
-      throw error
-    }
-    return true
+    if Task.isCancelled { return false }
+    return try run.database.unlessClosed { try refresh() } != nil
   }
 }

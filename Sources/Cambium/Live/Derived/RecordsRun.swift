@@ -50,8 +50,6 @@ final class RecordsRun<Reader: RecordsReader>: LiveBase {
 
   deinit { router.remove(mailbox) }
 
-  private var isClosed: Bool { mailbox.isClosed || database.directory.feed.isClosed }
-
   /// Brings the list up to the newest moment.
   ///
   /// - Returns: The difference; the first time, all elements as insertions.
@@ -95,20 +93,14 @@ final class RecordsRun<Reader: RecordsReader>: LiveBase {
   ) -> DerivedParts<Element> {
     let comparison = ListComparison(ids, entries.map { $0.id })
     var parts = DerivedParts<Element>()
-    parts.deletions = comparison.removed.map {
-      .init(position: $0, element: elements[$0], cause: .own)
-    }
-    parts.insertions = comparison.inserted.map {
-      .init(position: $0, element: entries[$0].element, cause: isFirst ? .question : .own)
+    for position in comparison.removed { parts.delete(elements[position], at: position, .own) }
+    for position in comparison.inserted {
+      parts.insert(entries[position].element, at: position, isFirst ? .question : .own)
     }
     if !comparison.isInOrder { parts.touched = comparison.kept }
     for place in comparison.kept {
       let (old, (id, new)) = (elements[place.before], entries[place.after])
-      if reader.isSame(id, old, new) { continue }
-      parts.updates.append(
-        .init(
-          before: place.before, after: place.after, old: old, new: new, properties: [],
-          cause: .related))
+      if !reader.isSame(id, old, new) { parts.update(old, to: new, at: place, .related) }
     }
     return parts
   }
@@ -125,11 +117,8 @@ final class RecordsRun<Reader: RecordsReader>: LiveBase {
   /// the database closed.
   func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<Element>? {
     if !isFirst { await mailbox.wait(after: mailbox.takes) }
-    if Task.isCancelled || isClosed { return nil }
-    do { return try step() } catch {
-      if isClosed { return nil }
-      throw error
-    }
+    if Task.isCancelled { return nil }
+    return try database.unlessClosed { try step() }
   }
 }
 
@@ -157,19 +146,11 @@ public struct RecordChanges<Item: Sendable>: AsyncSequence, Sendable {
       self.start = start
     }
 
-    /// The next difference; nil when the task is cancelled or the database closed.
-    ///
-    /// - Returns: The difference.
-    /// - Throws: As `find(_:)`; the next call tries again from the list before.
-    public mutating func next() async throws -> LiveDiff<Item>? {
-      try await next(isolation: nil)
-    }
-
     /// The next difference, computed on the executor of an actor.
     ///
     /// - Parameter actor: The actor that awaits it.
-    /// - Returns: The difference.
-    /// - Throws: As ``next()``.
+    /// - Returns: The difference; nil when the task is cancelled or the database closed.
+    /// - Throws: As `find(_:)`; the next call tries again from the list before.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> LiveDiff<Item>? {

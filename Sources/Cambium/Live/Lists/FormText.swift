@@ -24,18 +24,12 @@ enum FormText {
     case .double(let number): number.description
     case .string(let text): text
     case .data(let data): data.base64EncodedString()
-    case .date(let date): FormText.text(of: date)
+    case .date(let date): DateText.text(moment: date.microseconds)
     case .uuid(let uuid): uuid.uuidString.lowercased()
     case .decimal(let number): DecimalText.text(number)
     case .reference(let path): path.description
     case .blob, .array, .map: JSONWriter.text(value)
     }
-  }
-
-  private static func text(of date: Date) -> String {
-    var bytes: [UInt8] = []
-    DateText.append(moment: date.microseconds, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The value that a text stands for; nil if it is none of the type.

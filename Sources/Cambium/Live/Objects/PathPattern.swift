@@ -51,27 +51,11 @@ public struct PathPattern: Hashable, Sendable {
   public func matches(_ path: NodePath) -> Bool { matches(path.keys) }
 
   func matches(_ keys: [Key]) -> Bool {
-    var (step, key) = (0, 0)
-    // The last `**`, and the first key that it has not taken yet.
-    var retry: (step: Int, key: Int)?
-    while key < keys.count || step < steps.count {
-      if step < steps.count, steps[step] == .any {
-        retry = (step, key + 1)
-        step += 1
-      } else if step < steps.count, key < keys.count, takes(step, keys[key]) {
-        (step, key) = (step + 1, key + 1)
-      } else if let last = retry, last.key <= keys.count {
-        (step, key) = (last.step + 1, last.key)
-        retry = (last.step, last.key + 1)
-      } else {
-        return false
-      }
+    Wildcards.match(steps.count, keys.count) {
+      steps[$0] == .any
+    } fits: { step, index in
+      if case .key(let wanted) = steps[step] { wanted == keys[index] } else { true }
     }
-    return true
-  }
-
-  private func takes(_ step: Int, _ key: Key) -> Bool {
-    if case .key(let wanted) = steps[step] { wanted == key } else { true }
   }
 }
 

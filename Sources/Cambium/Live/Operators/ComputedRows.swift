@@ -48,13 +48,6 @@ struct ComputedRows: Sendable {
   /// The values of the row with an identity; nil if there is none.
   func values(of id: [UInt8]) -> [Value]? { places[id].map { position(of: $0).values } }
 
-  /// Visits the rows at some positions, as far as there are any, in order.
-  ///
-  /// - Complexity: O(*k*) for *k* rows, and finding the first.
-  func forEach(in positions: Range<Int>, _ body: (Element) throws -> Void) rethrows {
-    for position in positions.clamped(to: 0..<count) { try body(self[position]) }
-  }
-
   /// Replaces rows: all departures and arrivals at once, so that positions before are those before
   /// all of them, and positions after those after all.
   ///

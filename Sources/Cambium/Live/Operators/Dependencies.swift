@@ -114,16 +114,7 @@ final class Dependencies: Sendable {
   private func differ(
     _ old: StoredRecord, _ new: StoredRecord, in names: [NameID]
   ) throws -> Bool {
-    try old.lend { old in
-      try new.lend { new in
-        let (before, after) = (try RecordTable(old), try RecordTable(new))
-        return try names.contains { name in
-          let (one, other) = (try before.find(old, name), try after.find(new, name))
-          guard let one, let other else { return (one == nil) != (other == nil) }
-          return !old.extracting(one).equals(new.extracting(other))
-        }
-      }
-    }
+    try old.lend { old in try new.lend { try !RecordTable.areSame(names, in: old, $0) } }
   }
 
   /// The rows that may differ after some changes.

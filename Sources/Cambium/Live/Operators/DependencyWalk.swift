@@ -95,7 +95,7 @@ struct DependencyWalk {
   /// The keys that some values name.
   private func named(by values: Set<[UInt8]>) throws -> Set<[UInt8]> {
     var keys: Set<[UInt8]> = []
-    for value in values { keys.formUnion(try value.lend { try RelatedKeys.named(by: $0) }) }
+    for value in values { keys.formUnion(try value.lend { try StoredKey.all(namedBy: $0) }) }
     return keys
   }
 
@@ -130,7 +130,7 @@ struct DependencyWalk {
     guard let value = try StoredProperty(property, of: collection, records) else { return [] }
     if records.edge(collection, value.name) == nil {
       return try scan(collection) { _, record in
-        try value.lend(record) { try RelatedKeys.named(by: $0).contains(where: keys.contains) }
+        try value.lend(record) { try StoredKey.all(namedBy: $0).contains(where: keys.contains) }
       }
     }
     var found: Set<[UInt8]> = []
@@ -225,22 +225,15 @@ struct DependencyWalk {
     _ index: IndexPlan, _ values: Set<[UInt8]>
   ) throws -> Set<[UInt8]> {
     var found: Set<[UInt8]> = []
-    var cursor = try Cursor(records.reader.access, records.reader.tables.index)
+    let reader = records.reader
     for value in values {
       let term = index.terms[0].isDescending ? value.map { ~$0 } : value
       let bound = Array(
         (IndexEntry.prefix(index.number) + term).prefix(IndexEntry.boundBytesMax))
       try count()
-      var isThere = try bound.lend { try cursor.seek($0) }
-      while isThere {
-        let isInside = try cursor.withEntry { entry, stored -> Bool in
-          guard bound.lend({ entry.starts(with: $0) }) else { return false }
-          found.insert(entry.extracting(try IndexEntry.split(entry, stored).record).array())
-          return true
-        }
-        if !isInside { break }
+      try reader.access.forEach(reader.tables.index, startingWith: bound) { entry, stored in
+        found.insert(entry.extracting(try IndexEntry.split(entry, stored).record).array())
         try count()
-        isThere = try cursor.next()
       }
     }
     return found
@@ -265,17 +258,7 @@ struct StoredProperty {
   }
 }
 
-/// Values as joins compare them.
-enum JoinedValue {
-  /// The ordered bytes of a value; nil for null, which equals nothing here.
-  static func bytes(_ value: RawSpan, _ type: PropertyType) throws -> [UInt8]? {
-    if value.byteCount == 0 { return nil }
-    if try value.load(UInt8.self, at: 0) == ValueTag.null { return nil }
-    var bytes = ByteBuffer(capacity: 64)
-    try OrderedBytes.append(stored: value, as: type, to: &bytes)
-    return bytes.array()
-  }
-
+extension JoinedValue {
   /// The only key that may equal a value.
   static func key(_ value: RawSpan) throws -> [UInt8]? {
     guard value.byteCount > 0 else { return nil }

@@ -129,7 +129,7 @@ struct FarUpdates {
     guard before == (try keys(of: upper, row, .after, records)) else { return [] }
     let name = (hops + [ConditionText.collection(collection)]).joined(separator: ".")
     func refers(_ record: StoredRecord?) throws -> Bool {
-      try record?.lend { try value.lend($0) { try RelatedKeys.named(by: $0) } }
+      try record?.lend { try value.lend($0) { try StoredKey.all(namedBy: $0) } }
         .contains(where: before.contains) ?? false
     }
     return try changed.keys.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { key in
@@ -185,7 +185,7 @@ struct FarUpdates {
     else { return [] }
     return try keys(of: upper, row, side, records).flatMap { key in
       try record(collection, key, side, records)?.lend { record in
-        try value.lend(record) { try RelatedKeys.named(by: $0) }
+        try value.lend(record) { try StoredKey.all(namedBy: $0) }
       } ?? []
     }
   }
@@ -195,9 +195,7 @@ struct FarUpdates {
   ) throws -> StoredRecord? {
     // Guards may have left out changes after the last one that is told.
     if side == .before, let change = changes[collection]?[key] { return change.old }
-    return try key.lend { key in
-      try records.lend(collection, key) { StoredRecord(bytes: $0.array()) }
-    }
+    return try records.record(collection, key)
   }
 
   /// The properties that are shown and differ in two records; one that is not there has none.

@@ -46,11 +46,7 @@ struct LiveGroups: Sendable {
       LiveAggregate(
         aggregate.kind, as: try aggregate.path.map { try scope.resolve($0).orderedType } ?? .any)
     }
-    var next = 0
-    measures = grouping.aggregates.map { aggregate in
-      defer { if aggregate.path != nil { next += 1 } }
-      return aggregate.path == nil ? nil : next
-    }
+    measures = grouping.measures
     shape = try GroupShape(grouping.columns, grouping.condition, orderings)
     isOneGroup = grouping.paths.isEmpty
     contributions = remembersRows ? [:] : nil

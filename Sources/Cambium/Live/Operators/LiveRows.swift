@@ -240,6 +240,6 @@ struct LiveRows {
   }
 }
 
-extension ChunkedList {
+extension WeightedList {
   fileprivate var lastElement: Element? { count == 0 ? nil : self[count - 1] }
 }

@@ -9,7 +9,7 @@ import LMDB
 final class MaintainedValues: LiveOperator {
   /// The results, with the reader of what a row adds to them.
   private enum Kept {
-    case groups(LiveGroups, GroupReader)
+    case groups(LiveGroups, GroupedPaths)
     case distinct(DistinctRows, QueryPaths)
     case nothing
   }
@@ -51,7 +51,7 @@ final class MaintainedValues: LiveOperator {
     let groups = try LiveGroups(
       grouping, orderings: description.answerName == nil ? description.orderings : [],
       in: scope, remembersRows: remembersRows)
-    return .groups(groups, try GroupReader(grouping, in: scope))
+    return .groups(groups, try GroupedPaths(grouping, in: scope))
   }
 
   /// True if a query's results can be kept: a count of distinct values, or of some of the records,

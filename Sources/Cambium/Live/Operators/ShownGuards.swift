@@ -232,7 +232,7 @@ private struct ShownPoints {
     }
     var hashes: Set<UInt64> = []
     for record in changes.flatMap({ [$0.old, $0.new] }).compactMap(\.self) {
-      let keys = try record.lend { try value.lend($0) { try RelatedKeys.named(by: $0) } }
+      let keys = try record.lend { try value.lend($0) { try StoredKey.all(namedBy: $0) } }
       for key in keys { hashes.insert(try point(key)) }
     }
     return hashes
@@ -262,7 +262,7 @@ private struct ShownPoints {
     let (collection, values) = steps[step]
     let keys = try key.lend { key in
       func named(_ record: RawSpan) throws -> [[UInt8]] {
-        try values.lend(0, record, key: key, records) { try RelatedKeys.named(by: $0) }
+        try values.lend(0, record, key: key, records) { try StoredKey.all(namedBy: $0) }
       }
       if let record { return try record.lend(named) }
       return try records.lend(collection, key, named) ?? []

@@ -46,7 +46,7 @@ struct ChangesBetween {
     for (collection, keys) in touched where !whole.contains(collection) {
       for key in keys {
         add(
-          try record(collection, key, old), try record(collection, key, new), key, collection,
+          try old.record(collection, key), try new.record(collection, key), key, collection,
           to: &changes)
       }
     }
@@ -101,12 +101,6 @@ struct ChangesBetween {
 
   // MARK: Records
 
-  private func record(
-    _ collection: NodePath, _ key: [UInt8], _ records: QueryRecords
-  ) throws -> [UInt8]? {
-    try key.lend { try records.lend(collection, $0) { $0.array() } }
-  }
-
   private func addAll(of collection: NodePath, to changes: inout [NetChange]) throws {
     var olds = try all(of: collection, old)
     for (key, record) in try all(of: collection, new) {
@@ -115,23 +109,22 @@ struct ChangesBetween {
     for (key, record) in olds { add(record, nil, key, collection, to: &changes) }
   }
 
-  private func all(of collection: NodePath, _ records: QueryRecords) throws -> [[UInt8]: [UInt8]] {
-    var all: [[UInt8]: [UInt8]] = [:]
+  private func all(
+    of collection: NodePath, _ records: QueryRecords
+  ) throws -> [[UInt8]: StoredRecord] {
+    var all: [[UInt8]: StoredRecord] = [:]
     try records.forEach(in: collection) { key, record in
-      all[key.array()] = record.array()
+      all[key.array()] = StoredRecord(bytes: record.array())
       return true
     }
     return all
   }
 
   private func add(
-    _ old: [UInt8]?, _ new: [UInt8]?, _ key: [UInt8], _ collection: NodePath,
+    _ old: StoredRecord?, _ new: StoredRecord?, _ key: [UInt8], _ collection: NodePath,
     to changes: inout [NetChange]
   ) {
     if old == new { return }
-    changes.append(
-      NetChange(
-        collection: collection, key: key, old: old.map { StoredRecord(bytes: $0) },
-        new: new.map { StoredRecord(bytes: $0) }))
+    changes.append(NetChange(collection: collection, key: key, old: old, new: new))
   }
 }

@@ -29,51 +29,31 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
 
     fileprivate init(query: R) { self.query = query }
 
-    /// The next difference; nil when the task is cancelled or the database closed.
-    ///
-    /// - Returns: The difference.
-    /// - Throws: As ``Walk/fetch()``; the next call tries again from the result before.
-    public mutating func next() async throws -> LiveDiff<R.Element>? {
-      try await next(isolation: nil)
-    }
-
     /// The next difference, computed on the executor of an actor.
     ///
     /// - Parameter actor: The actor that awaits it.
-    /// - Returns: The difference.
-    /// - Throws: As ``next()``.
+    /// - Returns: The difference; nil when the task is cancelled or the database closed.
+    /// - Throws: As ``Walk/fetch()``; the next call tries again from the result before.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> LiveDiff<R.Element>? {
       if Task.isCancelled { return nil }
-      guard let run else {
-        let run = try LiveRun(BoxedQuery(query))
-        self.run = run
-        return try run.stepUnlessClosed().map { LiveDiff($0) }
-      }
+      let run = try run ?? LiveRun(BoxedQuery(query))
+      self.run = run
       return try await run.next(isolation: actor).map { LiveDiff($0) }
     }
   }
 }
 
 extension LiveRun {
-  /// Takes a step; nil where the database was closed meanwhile.
-  func stepUnlessClosed() throws -> BoxedDiff? {
-    do { return try step() } catch {
-      if isClosed { return nil }
-      throw error
-    }
-  }
-
   /// Waits for the next difference; nil when the task is cancelled or the database closed.
   func next(isolation actor: isolated (any Actor)?) async throws -> BoxedDiff? {
-    while !Task.isCancelled && !isClosed {
+    while true {
       let isFirst = sequence == nil
       if !isFirst { await wait(isolation: actor) }
-      if Task.isCancelled || isClosed { return nil }
-      guard let diff = try stepUnlessClosed() else { return nil }
+      if Task.isCancelled { return nil }
+      guard let diff = try database.unlessClosed({ try step() }) else { return nil }
       if isFirst || !diff.isEmpty { return diff }
     }
-    return nil
   }
 }

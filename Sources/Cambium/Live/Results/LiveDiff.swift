@@ -115,48 +115,6 @@ extension LiveDiff {
   }
 }
 
-// Diffs that are made of other elements than a query's own.
-extension LiveDiff {
-  init(
-    sequence: SequenceNumber, elements: LiveElements<Element>, deletions: [Deletion],
-    insertions: [Insertion], moves: [Move], updates: [Update]
-  ) {
-    boxed = BoxedDiff(
-      sequence: sequence, elements: elements.boxes, deletions: deletions.map { $0.boxed },
-      insertions: insertions.map { $0.boxed }, moves: moves.map { $0.boxed },
-      updates: updates.map { $0.boxed })
-  }
-}
-
-extension LiveDiff.Deletion {
-  init(position: Int, element: Element, cause: LiveCause) {
-    boxed = .init(position: position, element: BoxedElement(element), cause: cause)
-  }
-}
-
-extension LiveDiff.Insertion {
-  init(position: Int, element: Element, cause: LiveCause) {
-    boxed = .init(position: position, element: BoxedElement(element), cause: cause)
-  }
-}
-
-extension LiveDiff.Move {
-  init(from: Int, to: Int, element: Element) {
-    boxed = .init(from: from, to: to, element: BoxedElement(element))
-  }
-}
-
-extension LiveDiff.Update {
-  init(
-    before: Int, after: Int, old: Element, new: Element, properties: [PropertyUpdate],
-    cause: LiveCause
-  ) {
-    boxed = .init(
-      before: before, after: after, old: BoxedElement(old), new: BoxedElement(new),
-      properties: .told(properties), cause: cause)
-  }
-}
-
 /// A property of an element of a live result that has changed.
 public struct PropertyUpdate: Hashable, Sendable {
   /// The property's name; behind a reference the path to it, as in `origin.name`, and of one of

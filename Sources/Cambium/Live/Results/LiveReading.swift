@@ -50,9 +50,7 @@ final class LiveReading {
 
   /// The record of a change as it is at the moment of this view.
   func record(of change: NetChange) throws -> StoredRecord? {
-    try change.key.lend { key in
-      try records.lend(change.collection, key) { StoredRecord(bytes: $0.array()) }
-    }
+    try records.record(change.collection, change.key)
   }
 
   /// The filter in Swift, if there is one.

@@ -73,9 +73,6 @@ final class LiveRun {
   /// Ends the wait, or the next one: the result has changed otherwise than by a commit.
   func wake() { inbox?.mailbox.nudge() }
 
-  /// True if no further change will come.
-  var isClosed: Bool { inbox?.mailbox.isClosed ?? false || database.directory.feed.isClosed }
-
   /// Brings the result up to the newest moment.
   ///
   /// - Parameter turn: Changes the window after that.

@@ -1,5 +1,5 @@
 /// Runs through a list leaf by leaf, so that no position has to be found.
-extension ChunkedList: Sequence {
+extension WeightedList: Sequence {
   struct Iterator: IteratorProtocol {
     private var leaf: [Element] = []
     private var position = 0
@@ -42,4 +42,4 @@ extension ChunkedList: Sequence {
   var underestimatedCount: Int { count }
 }
 
-extension ChunkedList.Iterator: Sendable where Element: Sendable {}
+extension WeightedList.Iterator: Sendable where Weight.Element: Sendable {}

@@ -1,17 +1,21 @@
 /// A node of a list's tree: a leaf with elements, or a branch with nodes.
 ///
 /// A value: the arrays of a node are shared between copies of a list until one of them changes.
-extension ChunkedList {
+extension WeightedList {
   struct Node {
     private(set) var count = 0
+    /// The weights of all elements.
+    private(set) var sum = 0
     private(set) var elements: [Element] = []
     private(set) var children: [Node] = []
   }
 }
 
-extension ChunkedList.Node: Sendable where Element: Sendable {}
+extension WeightedList.Node: Sendable where Weight.Element: Sendable {}
 
-extension ChunkedList.Node {
+extension WeightedList.Node {
+  typealias Element = Weight.Element
+
   private static var elementsMax: Int { 128 }
   private static var childrenMax: Int { 64 }
 
@@ -26,12 +30,12 @@ extension ChunkedList.Node {
 
   init(branches: some Collection<Self>) {
     children = Array(branches)
-    count = children.reduce(0) { $0 + $1.count }
+    for child in children { (count, sum) = (count + child.count, sum + child.sum) }
   }
 
   private init(leaf: some Collection<Element>) {
     elements = Array(leaf)
-    count = elements.count
+    (count, sum) = (elements.count, Weight.sum(elements[...]))
   }
 
   private static func parts<Item>(of items: [Item], max: Int) -> [ArraySlice<Item>] {
@@ -62,7 +66,7 @@ extension ChunkedList.Node {
 }
 
 // Reading.
-extension ChunkedList.Node {
+extension WeightedList.Node {
   subscript(position: Int) -> Element {
     if isLeaf { return elements[position] }
     let (index, rest) = child(with: position)
@@ -77,25 +81,33 @@ extension ChunkedList.Node {
     return before + (try children[index].position(where: isBefore))
   }
 
+  func sum(before position: Int) -> Int {
+    if position == count { return sum }
+    if isLeaf { return Weight.sum(elements[..<position]) }
+    let (index, rest) = child(with: position)
+    return children[..<index].reduce(0) { $0 + $1.sum } + children[index].sum(before: rest)
+  }
+
   private var last: Element {
     isLeaf ? elements[elements.count - 1] : children[children.count - 1].last
   }
 
   func isSound(isRoot: Bool = false) -> Bool {
     if isOverfull || isSparse && !isRoot { return false }
-    if isLeaf { return count == elements.count }
+    if isLeaf { return count == elements.count && sum == Weight.sum(elements[...]) }
     return elements.isEmpty && children.count > 1 && Set(children.map { $0.depth }).count == 1
-      && count == children.reduce(0) { $0 + $1.count } && children.allSatisfy { $0.isSound() }
+      && count == children.reduce(0) { $0 + $1.count }
+      && sum == children.reduce(0) { $0 + $1.sum } && children.allSatisfy { $0.isSound() }
   }
 
   private var depth: Int { isLeaf ? 0 : 1 + children[0].depth }
 }
 
 // Changing.
-extension ChunkedList.Node {
+extension WeightedList.Node {
   /// Inserts an element; returns the right half if the node had to be split.
   mutating func insert(_ element: Element, at position: Int) -> Self? {
-    count += 1
+    (count, sum) = (count + 1, sum + Weight.of(element))
     if isLeaf {
       elements.insert(element, at: position)
     } else {
@@ -110,18 +122,29 @@ extension ChunkedList.Node {
 
   mutating func remove(at position: Int) -> Element {
     count -= 1
-    if isLeaf { return elements.remove(at: position) }
-    let (index, rest) = child(with: position)
-    let element = children[index].remove(at: rest)
-    if children[index].isSparse { merge(Swift.max(index - 1, 0)) }
+    let element: Element
+    if isLeaf {
+      element = elements.remove(at: position)
+    } else {
+      let (index, rest) = child(with: position)
+      element = children[index].remove(at: rest)
+      if children[index].isSparse { merge(Swift.max(index - 1, 0)) }
+    }
+    sum -= Weight.of(element)
     return element
   }
 
   mutating func update<Result>(
     at position: Int, _ change: (inout Element) throws -> Result
   ) rethrows -> Result {
-    if isLeaf { return try change(&elements[position]) }
+    if isLeaf {
+      let before = Weight.of(elements[position])
+      defer { sum += Weight.of(elements[position]) - before }
+      return try change(&elements[position])
+    }
     let (index, rest) = child(with: position)
+    let before = children[index].sum
+    defer { sum += children[index].sum - before }
     return try children[index].update(at: rest, change)
   }
 
@@ -139,6 +162,7 @@ extension ChunkedList.Node {
     children[index].elements += right.elements
     children[index].children += right.children
     children[index].count += right.count
+    children[index].sum += right.sum
     guard children[index].isOverfull else { return }
     children.insert(children[index].splitOff(), at: index + 1)
   }

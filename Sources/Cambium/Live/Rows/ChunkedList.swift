@@ -13,11 +13,13 @@
 /// changed element and no other, so that a result can be handed out after each step.
 ///
 /// Invariants, all proved by ``checkInvariants()`` in the tests:
-/// 1. A node's count is the number of elements below it.
+/// 1. A node's count is the number of elements below it, its sum that of their weights.
 /// 2. All leaves have the same depth.
 /// 3. No node holds more than its maximum; none but the root less than a quarter of it.
 /// 4. A branch has at least two nodes.
-struct ChunkedList<Element> {
+struct WeightedList<Weight: ElementWeight> {
+  typealias Element = Weight.Element
+
   var root = Node()
 
   /// The empty list.
@@ -42,17 +44,39 @@ struct ChunkedList<Element> {
   func position(where isBefore: (Element) throws -> Bool) rethrows -> Int {
     try root.position(where: isBefore)
   }
+
+  /// The sum of the weights before a position, which may be the end.
+  func sum(before position: Int) -> Int {
+    precondition(position >= 0 && position <= count, "the list has no such position")
+    return root.sum(before: position)
+  }
 }
 
-extension ChunkedList: Sendable where Element: Sendable {}
+extension WeightedList: Sendable where Weight.Element: Sendable {}
 
-extension ChunkedList {
+/// A list whose nodes know counts alone.
+typealias ChunkedList<Element> = WeightedList<Unweighted<Element>>
+
+/// Gives the elements of a list the weights that its nodes add up.
+protocol ElementWeight: SendableMetatype {
+  associatedtype Element
+  static func of(_ element: Element) -> Int
+  static func sum(_ elements: ArraySlice<Element>) -> Int
+}
+
+/// No weight.
+enum Unweighted<Element>: ElementWeight {
+  @inline(__always)
+  static func of(_ element: Element) -> Int { 0 }
+  @inline(__always)
+  static func sum(_ elements: ArraySlice<Element>) -> Int { 0 }
+}
+
+extension WeightedList {
   mutating func insert(_ element: Element, at position: Int) {
     precondition(position >= 0 && position <= count, "an element lies after one that is not there")
     if let right = root.insert(element, at: position) { root = Node(branches: [root, right]) }
   }
-
-  mutating func append(_ element: Element) { insert(element, at: count) }
 
   @discardableResult
   mutating func remove(at position: Int) -> Element {

@@ -35,11 +35,11 @@ struct ListEdit<Element> {
 
 extension ListEdit: Sendable where Element: Sendable {}
 
-extension ChunkedList {
+extension WeightedList {
   /// Applies an edit, in O(*m* log *n*), or in O(*n*) where it changes much of the list.
   mutating func apply(_ edit: ListEdit<Element>) {
     if (edit.removals.count + edit.insertions.count) > 64 + count / 16 {
-      self = ChunkedList(edit.applied(to: self))
+      self = WeightedList(edit.applied(to: self))
       return
     }
     for position in edit.removals.reversed() { remove(at: position) }

@@ -9,11 +9,6 @@ public struct LiveSection<Element: Sendable, Key: Hashable & Sendable>: Sendable
   /// The section's number, which is never given again.
   let id: Int
 
-  init(key: Key, id: Int) {
-    self.key = key
-    self.id = id
-  }
-
   /// The number of elements; never zero.
   public var count: Int { elements.count }
 }

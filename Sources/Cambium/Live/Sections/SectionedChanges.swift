@@ -43,20 +43,12 @@ public struct SectionedChanges<
       (self.changes, self.key, self.order) = (changes, key, order)
     }
 
-    /// The next difference; nil when the task is cancelled or the database closed.
-    ///
-    /// - Returns: The difference.
-    /// - Throws: The errors of the key, after which the sequence has ended; otherwise as
-    ///   ``LiveChanges/Iterator/next()``.
-    public mutating func next() async throws -> SectionedDiff<Item, Key>? {
-      try await next(isolation: nil)
-    }
-
     /// The next difference, computed on the executor of an actor.
     ///
     /// - Parameter actor: The actor that awaits it.
-    /// - Returns: The difference.
-    /// - Throws: As ``next()``.
+    /// - Returns: The difference; nil when the source has ended.
+    /// - Throws: The errors of the key, after which the sequence has ended; otherwise those of the
+    ///   source.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> SectionedDiff<Item, Key>? {

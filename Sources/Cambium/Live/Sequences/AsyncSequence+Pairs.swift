@@ -71,13 +71,6 @@ public struct DistinctSequence<Base: AsyncSequence>: AsyncSequence {
       }
       return nil
     }
-
-    /// The next element that differs from the one before.
-    ///
-    /// - Throws: The failure of the base.
-    public mutating func next() async throws(Base.Failure) -> Base.Element? {
-      try await next(isolation: nil)
-    }
   }
 }
 
@@ -112,13 +105,6 @@ public struct PreviousSequence<Base: AsyncSequence>: AsyncSequence {
       defer { last = element }
       return (last, element)
     }
-
-    /// The next pair.
-    ///
-    /// - Throws: The failure of the base.
-    public mutating func next() async throws(Base.Failure) -> (
-      old: Base.Element?, new: Base.Element
-    )? { try await next(isolation: nil) }
   }
 }
 

@@ -111,20 +111,7 @@ final class GuardGroup {
   /// True if one of the properties differs, or the record comes or goes.
   func differs(_ old: RawSpan?, _ new: RawSpan?) -> Bool {
     guard properties != nil, let old, let new else { return true }
-    // A record that cannot be read may differ in anything.
-    return (try? differ(old, new)) ?? true
-  }
-
-  private func differ(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
-    let (before, after) = (try RecordTable(old), try RecordTable(new))
-    // No record has a name without a number.
-    for case let name? in names {
-      switch (try before.find(old, name), try after.find(new, name)) {
-      case (nil, nil): continue
-      case (let a?, let b?) where old.extracting(a).equals(new.extracting(b)): continue
-      default: return true
-      }
-    }
-    return false
+    // No record has a name without a number; one that cannot be read may differ in anything.
+    return (try? !RecordTable.areSame(names.lazy.compactMap(\.self), in: old, new)) ?? true
   }
 }

@@ -126,7 +126,7 @@ final class GuardIndex {
   func collections(within path: NodePath) -> ArraySlice<CollectionGuards> {
     let all = ordered ?? collections.values.sorted { $0.path < $1.path }
     ordered = all
-    return all[all.partition { !($0.path < path) }...].prefix { $0.path.isWithin(path) }
+    return all[all.partitionPoint { $0.path < path }...].prefix { $0.path.isWithin(path) }
   }
 
   /// True if a mailbox has a guard on a collection about which less is known after a moment.
@@ -197,17 +197,5 @@ extension [LiveGuard] {
       }
     }
     return parts
-  }
-}
-
-extension [CollectionGuards] {
-  /// The first index from which a condition holds, which once true stays so.
-  fileprivate func partition(_ isBehind: (CollectionGuards) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

@@ -9,12 +9,6 @@ struct LiveGuard: Sendable, Hashable {
   /// A record that comes or goes always counts.
   var properties: [String]?
 
-  init(collection: NodePath, test: Test, properties: [String]? = nil) {
-    self.collection = collection
-    self.test = test
-    self.properties = properties
-  }
-
   enum Test: Sendable, Hashable {
     /// Every change of a record of the collection.
     case any

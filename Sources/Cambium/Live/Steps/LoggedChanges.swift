@@ -160,11 +160,7 @@ struct LoggedChanges {
 extension NodePath {
   /// True if it is within one of several paths, which are in path order and apart.
   fileprivate func isWithin(anyOf paths: [NodePath]) -> Bool {
-    var (low, high) = (0, paths.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self < paths[middle] { high = middle } else { low = middle + 1 }
-    }
-    return low > 0 && isWithin(paths[low - 1])
+    let next = paths.partitionPoint { !(self < $0) }
+    return next > 0 && isWithin(paths[next - 1])
   }
 }

@@ -79,13 +79,7 @@ final class ValueGuards {
   }
 
   private func hasSameValue(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
-    guard let name else { return true }
-    let (before, after) = (try RecordTable(old), try RecordTable(new))
-    switch (try before.find(old, name), try after.find(new, name)) {
-    case (nil, nil): return true
-    case (let a?, let b?): return old.extracting(a).equals(new.extracting(b))
-    default: return false
-    }
+    try name.map { try RecordTable.areSame(CollectionOfOne($0), in: old, new) } ?? true
   }
 
   /// Lends the ordered forms by which a record is found: the value's, and of an array each

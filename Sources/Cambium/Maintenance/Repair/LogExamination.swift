@@ -212,11 +212,9 @@ struct LogExaminer {
   private func storedNames(_ file: String) -> [NameID: String] {
     guard var entries = try? TableScan(file, table: "meta") else { return [:] }
     var names: [NameID: String] = [:]
-    let prefix = Array("name/".utf8)
     while let step = entries.next() {
-      guard case .entry(let key, let value) = step, key.starts(with: prefix), key.count == 9
+      guard case .entry(let key, let value) = step, let id = StateReader.name(ofKey: key)
       else { continue }
-      let id = key.suffix(4).reduce(0 as NameID) { $0 << 8 | NameID($1) }
       names[id] = try? value.lend {
         try MetaEntry.open($0, name: key) { try $0.string(0, $0.byteCount) }
       }

@@ -87,17 +87,12 @@ struct StateSizes {
       (reader.tables.index, Sizes.Use.indexes, places["index"]),
       (reader.tables.views, Sizes.Use.views, places["views"]),
     ] {
-      var cursor = try Cursor(reader.access, table)
-      var isThere = try cursor.first()
-      while isThere {
-        try cursor.withEntry { key, value in
-          let number = UInt32(bigEndian: try key.load(UInt32.self, at: 0).littleEndian)
-          let label = SizeLabel(use, collections[number])
-          let bytes = key.byteCount + value.byteCount + table.sealBytes
-          tally.add(bytes, label, at: place)
-        }
+      try reader.access.forEach(table) { key, value in
+        let number = UInt32(bigEndian: try key.load(UInt32.self, at: 0).littleEndian)
+        let label = SizeLabel(use, collections[number])
+        let bytes = key.byteCount + value.byteCount + table.sealBytes
+        tally.add(bytes, label, at: place)
         try report()
-        isThere = try cursor.next()
       }
     }
   }
@@ -229,7 +224,7 @@ extension StateSizes {
         }
       }
       // An entry names only older ones, so this ends whatever the bytes say.
-      guard (older ?? []).allSatisfy({ $0.isOlder(than: link) }) else { throw HistoryDamage.loop }
+      guard (older ?? []).allSatisfy({ $0 < link }) else { throw HistoryDamage.loop }
       pending += older ?? []
       try report()
     }
@@ -238,26 +233,11 @@ extension StateSizes {
 
   /// The state's own entries: its head, and the names.
   private mutating func addEntries() throws {
-    let prefix = Array("name/".utf8)
-    var cursor = try Cursor(reader.access, reader.tables.meta)
-    var isThere = try cursor.first()
-    while isThere {
-      cursor.withEntry { key, value in
-        let bytes = key.byteCount + value.byteCount
-        let name = key.array()
-        guard name.starts(with: prefix), name.count == prefix.count + 4 else {
-          return tally.add(bytes, SizeLabel(.entries), at: places["meta"])
-        }
-        let id = name.suffix(4).reduce(0 as NameID) { $0 << 8 | NameID($1) }
-        tally.add(bytes, SizeLabel(.names).of(id), at: places["meta"])
-      }
-      isThere = try cursor.next()
+    try reader.access.forEach(reader.tables.meta) { key, value in
+      let bytes = key.byteCount + value.byteCount
+      let name = StateReader.name(ofKey: key.array())
+      let label = name.map { SizeLabel(.names).of($0) } ?? SizeLabel(.entries)
+      tally.add(bytes, label, at: places["meta"])
     }
-  }
-}
-
-extension HistoryLink {
-  fileprivate func isOlder(than other: HistoryLink) -> Bool {
-    (sequence, index) < (other.sequence, other.index)
   }
 }

@@ -70,11 +70,12 @@ extension Verifier {
     var count: UInt64 = 0
     while isThere.0 && isThere.1 {
       let isSame = try a.withEntry { key, value in
-        try b.withEntry { otherKey, otherValue in
+        let isSame = try b.withEntry { otherKey, otherValue in
           try key.equals(otherKey) && areSame(name, key, value, otherValue)
         }
+        return try goesOn(isSame, name, key, &count)
       }
-      guard try goesOn(isSame, name, a, &count) else { return }
+      if !isSame { return }
       isThere = (try settle(&a, a.next(), name), try settle(&b, b.next(), name))
     }
     if isThere.0 != isThere.1 {
@@ -87,16 +88,12 @@ extension Verifier {
     _ name: String, of rebuilt: StateReader, in stored: StateReader
   ) throws {
     guard let own = stored.tables[name], let other = rebuilt.tables[name] else { return }
-    var cursor = try Cursor(rebuilt.access, other)
-    var isThere = try cursor.first()
     var count: UInt64 = 0
-    while isThere {
-      let isSame = try cursor.withEntry { key, value in
-        if key.array() == StateHead.cutName || mayDiffer(name, key) { return true }
-        return try stored.access.get(own, key) { try areSame(name, key, $0, value) } ?? false
-      }
-      guard try goesOn(isSame, name, cursor, &count) else { return }
-      isThere = try cursor.next()
+    try rebuilt.access.walk(other) { key, value in
+      let isSame =
+        try key.array() == StateHead.cutName || mayDiffer(name, key)
+        || stored.access.get(own, key) { try areSame(name, key, $0, value) } ?? false
+      return try goesOn(isSame, name, key, &count)
     }
   }
 
@@ -104,11 +101,11 @@ extension Verifier {
 
   /// Counts an entry that was compared; one that differs is a finding, and ends its table.
   private mutating func goesOn(
-    _ isSame: Bool, _ name: String, _ cursor: borrowing Cursor, _ count: inout UInt64
+    _ isSame: Bool, _ name: String, _ key: RawSpan, _ count: inout UInt64
   ) throws -> Bool {
     if !isSame {
       result.add(
-        "state", "\(name), entry \(count): \(place(name, cursor)) is not what the log says")
+        "state", "\(name), entry \(count): \(place(name, key)) is not what the log says")
       return false
     }
     count += 1
@@ -162,10 +159,9 @@ extension Verifier {
   }
 
   /// A description of a table's entry for people to read.
-  private func place(_ name: String, _ cursor: borrowing Cursor) -> String {
-    guard name == "tree" else { return "it" }
-    let key = cursor.withEntry { key, _ in try? Key(key.extracting(droppingFirst: 8)) }
-    return key.map { "the node '\($0)'" } ?? "it"
+  private func place(_ name: String, _ key: RawSpan) -> String {
+    guard name == "tree", let key = try? Key(key.extracting(droppingFirst: 8)) else { return "it" }
+    return "the node '\(key)'"
   }
 
   /// The path of a node, as the digest has it. A longer one than this is represented by its length

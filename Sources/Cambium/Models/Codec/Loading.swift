@@ -27,15 +27,25 @@ extension Snapshot {
     _ core: SchemaCore, _ key: Key, into base: UnsafeMutableRawPointer
   ) throws -> Bool {
     let binding = try binding(core)
-    guard let node = try node(at: core.path) else { return false }
+    return try lend(binding, key) { header, version, key in
+      try unsafe binding.decode(header, version, key: key, into: base)
+      return true
+    } ?? false
+  }
+
+  /// Lends the version of the model under a key, and the key; nil where there is no such model.
+  @inline(__always)
+  private func lend<R>(
+    _ binding: Binding, _ key: Key,
+    _ body: (NodeHeader, _ version: RawSpan, _ key: RawSpan) throws -> R
+  ) throws -> R? {
+    guard let node = try node(at: binding.core.path) else { return nil }
     let (reader, moment) = (try reader, moment)
     return try key.lendTreeKey(parent: node) { treeKey in
       try reader.version(treeKey, asOf: moment) { header, version in
-        guard try binding.takes(header, version) else { return false }
-        let key = treeKey.extracting(droppingFirst: 8)
-        try unsafe binding.decode(header, version, key: key, into: base)
-        return true
-      } ?? false
+        guard try binding.takes(header, version) else { return nil }
+        return try body(header, version, treeKey.extracting(droppingFirst: 8))
+      } ?? nil
     }
   }
 }
@@ -61,22 +71,16 @@ extension Snapshot {
     guard let index = core.layout.index(at: offset), core.layout.isPlain[index] else {
       return .elsewhere
     }
-    guard let node = try node(at: core.path) else { return .none }
-    let (reader, moment) = (try reader, moment)
-    return try key.lendTreeKey(parent: node) { treeKey in
-      try reader.version(treeKey, asOf: moment) { header, version -> FoundProperty in
-        guard try binding.takes(header, version) else { return .none }
-        guard header.kind == .record else { return .elsewhere }
-        let record = version.extracting(droppingFirst: header.contentOffset)
-        guard let range = try RecordTable(record).find(record, binding.names[index]),
-          try record.load(UInt8.self, at: range.lowerBound) != ValueTag.null
-        else { return .elsewhere }
-        do { try body(record.extracting(range)) } catch {
-          throw core.located(error, treeKey.extracting(droppingFirst: 8), index)
-        }
-        return .here
-      } ?? .none
+    let found = try lend(binding, key) { header, version, key -> FoundProperty in
+      guard header.kind == .record else { return .elsewhere }
+      let record = version.extracting(droppingFirst: header.contentOffset)
+      guard let range = try RecordTable(record).find(record, binding.names[index]),
+        try record.load(UInt8.self, at: range.lowerBound) != ValueTag.null
+      else { return .elsewhere }
+      do { try body(record.extracting(range)) } catch { throw core.located(error, key, index) }
+      return .here
     }
+    return found ?? .none
   }
 }
 

@@ -118,7 +118,7 @@ final class RelatedFinder {
     keys.counts.walks += 1
     try keys.records.forEach(in: way.collection) { own, record in
       let named = try values.lend(0, record, key: own, keys.records) {
-        try RelatedKeys.named(by: $0)
+        try StoredKey.all(namedBy: $0)
       }
       let meant = wanted.intersection(named)
       if !meant.isEmpty, let place = try append(own, record) {

@@ -96,9 +96,6 @@ final class RelatedKeys {
 
   private func read(_ step: RelatedPath.Step, _ key: RawSpan, _ record: RawSpan) throws -> [[UInt8]]
   {
-    try step.values.lend(0, record, key: key, records) { try RelatedKeys.named(by: $0) }
+    try step.values.lend(0, record, key: key, records) { try StoredKey.all(namedBy: $0) }
   }
-
-  /// The keys that a value names: by itself, by its elements, or by its names.
-  static func named(by value: RawSpan) throws -> [[UInt8]] { try StoredKey.all(namedBy: value) }
 }

@@ -98,10 +98,7 @@ extension IndexPlan {
   /// The index in words: `(origin, -scheduled)`.
   var name: String {
     let terms = definition.terms.map { term in
-      var text = (term.isDescending ? "-" : "") + ConditionText.name(term.property)
-      if term.collation != .binary { text += " ignoring case" }
-      if term.collation == .ignoringCaseAndDiacritics { text += " and diacritics" }
-      return text
+      "\(term.isDescending ? "-" : "")\(ConditionText.name(term.property))\(term.collation.suffix)"
     }
     return "(\(terms.joined(separator: ", ")))"
   }

@@ -41,9 +41,6 @@ struct QueryJoin {
     way = records.snapshot.moment == nil ? index.map { .index($0) } ?? .hash : .hash
   }
 
-  /// True if no index finds the other records, so that all of them are walked over.
-  var usesTable: Bool { if case .hash = way { true } else { false } }
-
   /// The join in words.
   var words: String {
     let side = description.isLeft ? "left join" : "join"
@@ -66,23 +63,16 @@ struct QueryJoin {
     _ record: RawSpan, key: RawSpan, _ records: QueryRecords, _ table: inout JoinTable?
   ) throws -> [[UInt8]] {
     try outer.lend(0, record, key: key, records) { value in
-      if value.byteCount == 0 { return [] }
-      if try value.load(UInt8.self, at: 0) == ValueTag.null { return [] }
+      if try value.isNull { return [] }
       switch way {
       case .key: return try StoredKey.bytes(naming: value).map { [$0] } ?? []
       case .index(let index): return try lookUp(value, index, records)
       case .hash:
         let made = try table ?? makeTable(records)
         table = made
-        return made.keys[try bytes(value)] ?? []
+        return try JoinedValue.bytes(value, type).flatMap { made.keys[$0] } ?? []
       }
     }
-  }
-
-  private func bytes(_ value: RawSpan) throws -> [UInt8] {
-    var bytes = ByteBuffer(capacity: 64)
-    try OrderedBytes.append(stored: value, as: type, to: &bytes)
-    return bytes.array()
   }
 
   private func lookUp(
@@ -92,28 +82,23 @@ struct QueryJoin {
     try OrderedBytes.append(
       stored: value, as: type, isDescending: index.terms[0].isDescending, to: &term)
     let bound = IndexEntry.prefix(index.number) + term.array()
-    let range = ClosedOpenBytes(prefix: Array(bound.prefix(IndexEntry.boundBytesMax)))
+    let start = Array(bound.prefix(IndexEntry.boundBytesMax))
     var keys: [[UInt8]] = []
-    var cursor = try Cursor(records.reader.access, records.reader.tables.index)
-    var isThere = try range.lower.lend { try cursor.seek($0) }
-    while isThere {
-      let isInside = try cursor.withEntry { entry, stored -> Bool in
-        guard range.contains(entry) else { return false }
-        keys.append(entry.extracting(try IndexEntry.split(entry, stored).record).array())
-        return true
-      }
-      if !isInside { break }
-      isThere = try cursor.next()
+    let reader = records.reader
+    try reader.access.forEach(reader.tables.index, startingWith: start) { entry, stored in
+      keys.append(entry.extracting(try IndexEntry.split(entry, stored).record).array())
     }
     // The index may have more terms, which order those of one value.
     keys.sort { $0.lexicographicallyPrecedes($1) }
     if bound.count <= IndexEntry.boundBytesMax { return keys }
     // The bound was cut, so the records have the last word.
-    let wanted = try bytes(value)
+    let wanted = try JoinedValue.bytes(value, type)
     return try keys.filter { key in
       try key.lend { key in
         try records.lend(description.collection, key) { record in
-          try inner?.lend(0, record, key: key, records) { try bytes($0) == wanted } ?? false
+          try inner?.lend(0, record, key: key, records) {
+            try JoinedValue.bytes($0, type) == wanted
+          } ?? false
         }
       } ?? false
     }
@@ -124,13 +109,22 @@ struct QueryJoin {
     let run = try QueryRun(QueryDescription(description.collection), records)
     try run.forEach { key, record in
       try inner?.lend(0, record, key: key, records) { value in
-        if value.byteCount == 0 { return }
-        if try value.load(UInt8.self, at: 0) == ValueTag.null { return }
-        try table.add(try bytes(value), key.array())
+        if let bytes = try JoinedValue.bytes(value, type) { try table.add(bytes, key.array()) }
       }
       return true
     }
     return table
+  }
+}
+
+/// Values as joins compare them.
+enum JoinedValue {
+  /// The ordered bytes of a value; nil for null, which equals nothing here.
+  static func bytes(_ value: RawSpan, _ type: PropertyType) throws -> [UInt8]? {
+    if try value.isNull { return nil }
+    var bytes = ByteBuffer(capacity: 64)
+    try OrderedBytes.append(stored: value, as: type, to: &bytes)
+    return bytes.array()
   }
 }
 

@@ -55,8 +55,7 @@ final class QueryOrder: Sendable {
     _ value: RawSpan, _ ordering: Ordering, _ type: PropertyType, to bytes: inout ByteBuffer
   ) throws {
     if let nulls = ordering.nulls {
-      let isNull = try value.byteCount == 0 || value.load(UInt8.self, at: 0) == ValueTag.null
-      bytes.append(isNull == (nulls == .first) ? 0 : 1)
+      bytes.append(try value.isNull == (nulls == .first) ? 0 : 1)
     }
     try OrderedBytes.append(
       stored: value, as: type, ordering.collation, isDescending: ordering.isDescending, to: &bytes)

@@ -185,11 +185,10 @@ struct QueryPlanner {
 
   private func scanWay(_ own: [Condition.Test]) -> Way {
     let (isOrdered, isReversed) = keyOrder
-    let each = records.snapshot.moment == nil ? Cost.record : Cost.pastRecord
     let count = own.isEmpty && isOrdered ? wanted(childCount) : childCount
     return Way(
       access: .scan(isReversed: isReversed), isOrdered: isOrdered, count: count,
-      cost: Double(count) * each + (isOrdered ? 0 : sortCost(count)))
+      cost: Double(count) * recordCost + (isOrdered ? 0 : sortCost(count)))
   }
 
   /// The ways that a condition on the key allows; nil where there is none.
@@ -217,8 +216,7 @@ struct QueryPlanner {
       Way(
         access: .keyRange(range, isReversed: isReversed), consumed: ranges.map(\.0),
         isOrdered: isOrdered, count: count,
-        cost: Double(count) * (records.snapshot.moment == nil ? Cost.record : Cost.pastRecord)
-          + (isOrdered ? 0 : sortCost(count)))
+        cost: Double(count) * recordCost + (isOrdered ? 0 : sortCost(count)))
     ]
   }
 
@@ -230,6 +228,8 @@ struct QueryPlanner {
     let (wanted, overflow) = limit.addingReportingOverflow(description.offset)
     return overflow ? count : min(count, wanted)
   }
+
+  var recordCost: Double { records.snapshot.moment == nil ? Cost.record : Cost.pastRecord }
 
   func sortCost(_ count: Int) -> Double {
     description.grouping == nil ? Double(count) * Cost.sort : 0

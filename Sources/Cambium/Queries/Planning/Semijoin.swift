@@ -71,12 +71,6 @@ struct Semijoin {
     return try QueryPlanner(description, planner.records).estimatedCost()
   }
 
-  /// The cost of reading a record of the other collection, where all of them are read.
-  private var recordCost: Double {
-    planner.records.snapshot.moment == nil
-      ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord
-  }
-
   /// The keys of the records that pass, as values; nil where there are too many.
   private func keys(_ collection: NodePath, _ test: Condition.Test) throws -> [Value]? {
     let run = try QueryRun(
@@ -104,7 +98,7 @@ struct Semijoin {
       } != nil
     let near =
       Double(count)
-      * (isEdge ? QueryPlanner.Cost.fetch * (1 + fanOut) : Double(far) * recordCost)
+      * (isEdge ? QueryPlanner.Cost.fetch * (1 + fanOut) : Double(far) * planner.recordCost)
     // `all` is refuted by one that fails, the others are decided by one that passes.
     let wanted = quantifier == .all ? Condition.Test.not(inner) : inner
     guard try costOfAsking(collection, wanted) * 2 < near else { return nil }
@@ -124,18 +118,9 @@ struct Semijoin {
     let run = try QueryRun(
       QueryDescription(collection, where: Condition(test)), planner.records)
     var keys: Set<[UInt8]> = []
-    func add(_ value: RawSpan) throws {
-      if let key = try StoredKey.bytes(naming: value) { keys.insert(key) }
-    }
     try run.forEach { own, record in
-      try values.lend(0, record, key: own, planner.records) { value in
-        if value.byteCount == 0 { return }
-        switch try value.load(UInt8.self, at: 0) {
-        case ValueTag.array, ValueTag.map:
-          for element in try IndexEntry.elements(value) { try element.lend(add) }
-        default: try add(value)
-        }
-      }
+      let named = try values.lend(0, record, key: own, planner.records, StoredKey.all(namedBy:))
+      keys.formUnion(named)
       return keys.count <= Semijoin.keysMax
     }
     if keys.count > Semijoin.keysMax { return nil }

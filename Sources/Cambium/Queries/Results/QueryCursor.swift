@@ -125,17 +125,11 @@ extension QueryDescription {
 extension Ordering {
   /// The ordering as the query language has it.
   var text: String {
-    var text = "\(isDescending ? "-" : "")\(path)"
-    switch collation {
-    case .binary: break
-    case .ignoringCase: text += " ignoring case"
-    case .ignoringCaseAndDiacritics: text += " ignoring case and diacritics"
+    let text = "\(isDescending ? "-" : "")\(path)\(collation.suffix)"
+    return switch nulls {
+    case .first?: text + " nulls first"
+    case .last?: text + " nulls last"
+    case nil: text
     }
-    switch nulls {
-    case .first?: text += " nulls first"
-    case .last?: text += " nulls last"
-    case nil: break
-    }
-    return text
   }
 }

@@ -39,11 +39,8 @@ struct GroupsReader {
   /// take more than 143 bytes, its place in the order follows from the first 144.
   func forEach(_ visit: (ViewGroup) throws -> Bool) throws {
     let start = ViewKey.start(number, .main)
-    var cursor = try Cursor(reader.access, reader.tables.views)
-    var isThere = try cursor.seek(prefix: start)
-    while isThere {
-      let wantsMore = try cursor.withEntry { key, value in try visit(try group(value, key)) }
-      isThere = try wantsMore && cursor.next() && cursor.isAt(prefix: start)
+    try reader.access.walk(reader.tables.views, startingWith: start) { key, value in
+      try visit(try group(value, key))
     }
   }
 
@@ -81,10 +78,8 @@ struct GroupsReader {
     startingWith start: [UInt8], _ property: ViewProperty, isLast: Bool
   ) throws -> Value {
     var best: (order: [UInt8], value: Value)?
-    var cursor = try Cursor(reader.access, reader.tables.views)
-    var isThere = try cursor.seek(prefix: start)
-    while isThere {
-      let value = try cursor.withEntry { _, value in try Value(value) }
+    try reader.access.forEach(reader.tables.views, startingWith: start) { _, stored in
+      let value = try Value(stored)
       let order = try order(of: value, property)
       let isBetter = best.map { best in
         isLast
@@ -92,7 +87,6 @@ struct GroupsReader {
           : order.lexicographicallyPrecedes(best.order)
       }
       if isBetter ?? true { best = (order, value) }
-      isThere = try cursor.next() && cursor.isAt(prefix: start)
     }
     return best?.value ?? .null
   }

@@ -17,8 +17,7 @@ struct QueryAccumulator {
 
   /// Takes a record's value into account; empty where it has none.
   mutating func add(_ value: RawSpan, as type: PropertyType, _ scratch: inout ByteBuffer) throws {
-    guard value.byteCount > 0 else { return }
-    if try value.load(UInt8.self, at: 0) == ValueTag.null { return }
+    if try value.isNull { return }
     switch kind {
     case .count: count += 1
     case .sum, .average: try sum.add(value)

@@ -1,31 +1,3 @@
-/// The parts of a record that grouping reads: the values that it is grouped by, and those that are
-/// aggregated.
-struct GroupedPaths {
-  fileprivate let paths: QueryPaths
-  fileprivate let types: [PropertyType]
-  fileprivate let aggregates: [QueryAggregate]
-  fileprivate let values: QueryPaths
-  fileprivate let valueTypes: [PropertyType]
-  /// The index in `values` of what each aggregate reads; nil for none.
-  fileprivate let places: [Int?]
-
-  init(_ grouping: QueryDescription.Grouping, in scope: ConditionScope) throws {
-    paths = try QueryPaths(grouping.paths, in: scope)
-    types = try grouping.paths.map { try scope.resolve($0).orderedType }
-    aggregates = grouping.aggregates
-    let measured = grouping.aggregates.compactMap(\.path)
-    values = try QueryPaths(measured, in: scope)
-    valueTypes = try measured.map { try scope.resolve($0).orderedType }
-    var next = 0
-    var places: [Int?] = []
-    for aggregate in grouping.aggregates {
-      places.append(aggregate.path == nil ? nil : next)
-      if aggregate.path != nil { next += 1 }
-    }
-    self.places = places
-  }
-}
-
 /// Aggregates by group.
 ///
 /// Seeing a known group again allocates nothing. Where groups need too much memory, what is known
@@ -78,11 +50,7 @@ struct QueryGroups: ~Copyable {
   ) throws -> Int {
     if isOne && count == 1 { return 0 }
     key.clear()
-    for index in paths.types.indices {
-      try paths.paths.lend(index, record, key: own, records) {
-        try OrderedBytes.append(stored: $0, as: paths.types[index], to: &key)
-      }
-    }
+    try paths.appendGroup(of: record, key: own, records, to: &key)
     let hash = key.lend { Checksum.of($0) }
     if let known = key.lend({ table.find($0, hash) }) { return known }
     return try insert(hash, paths.paths.values(record, key: own, records))

@@ -62,6 +62,11 @@ final class QueryRecords: RelatedRecords {
     return try lend(node: node, key, body)
   }
 
+  /// A copy of a record; nil where there is none.
+  func record(_ collection: NodePath, _ key: [UInt8]) throws -> StoredRecord? {
+    try key.lend { try lend(collection, $0) { StoredRecord(bytes: $0.array()) } }
+  }
+
   /// Lends the record with a key below a node.
   @inline(__always)
   func lend<R>(
@@ -133,24 +138,17 @@ final class QueryRecords: RelatedRecords {
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     var last: [UInt8] = []
-    var cursor = try Cursor(reader.access, reader.tables.index)
     // Entries may be cut, so the record has the last word.
     let bound = try Array(index.prefix(of: key).prefix(IndexEntry.boundBytesMax))
-    var isThere = try bound.lend { try cursor.seek($0) }
-    while isThere {
-      let goesOn = try cursor.withEntry { entry, value -> Bool in
-        guard bound.lend({ entry.starts(with: $0) }) else { return false }
-        let own = entry.extracting(try IndexEntry.split(entry, value).record)
-        if last.lend({ $0.equals(own) }) { return true }
-        last = own.array()
-        relatedCount += 1
-        return try lend(node: node, own) { record in
-          try QueryRecords.refers(record, property, index.terms[0].standIn, to: key)
-            ? try body(own, record) : true
-        } ?? true
-      }
-      if !goesOn { return }
-      isThere = try cursor.next()
+    try reader.access.walk(reader.tables.index, startingWith: bound) { entry, value in
+      let own = entry.extracting(try IndexEntry.split(entry, value).record)
+      if last.lend({ $0.equals(own) }) { return true }
+      last = own.array()
+      relatedCount += 1
+      return try lend(node: node, own) { record in
+        try QueryRecords.refers(record, property, index.terms[0].standIn, to: key)
+          ? try body(own, record) : true
+      } ?? true
     }
   }
 

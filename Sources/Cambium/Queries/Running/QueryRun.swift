@@ -65,12 +65,11 @@ public final class QueryRun {
     try self.init(description, QueryRecords(snapshot))
   }
 
-  init(_ description: QueryDescription, _ records: QueryRecords) throws {
+  convenience init(_ description: QueryDescription, _ records: QueryRecords) throws {
     if let after = description.after, after.query != description.cursorHash {
       throw QueryError("the cursor belongs to another query")
     }
-    tracer = QueryTracer(records.snapshot.directory)
-    self.records = records
+    let tracer = QueryTracer(records.snapshot.directory)
     // Also of what does not count in the end, such as the order of what is only counted.
     if let problem = description.paths.lazy.compactMap(\.problem).first {
       throw QueryError(problem)
@@ -84,18 +83,15 @@ public final class QueryRun {
     }
     let countsAll = description.outcome != .list && description.outcome != .ids
     if countsAll && description.limit == nil { description.orderings = [] }
-    plan = try QueryPlanner(description, records).plan()
-    // The queries that planning asked of other collections are runs of their own.
-    work = QueryWork(records)
-    joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, work)
-    isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
+    self.init(try QueryPlanner(description, records).plan(), records, tracer)
   }
 
   /// A run of a plan that was made before, for a state with the same catalog.
-  init(_ plan: QueryPlan, _ records: QueryRecords) {
-    tracer = nil
+  init(_ plan: QueryPlan, _ records: QueryRecords, _ tracer: QueryTracer? = nil) {
+    self.tracer = tracer
     self.records = records
     self.plan = plan
+    // The queries that planning asked of other collections are runs of their own.
     work = QueryWork(records)
     joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, work)
     isFilteredFirst = plan.order == nil || !plan.joins.isEmpty

@@ -74,16 +74,11 @@ final class PrefixCursor: PlacesCursor {
   init(_ number: UInt32, _ prefix: [UInt8], _ reader: StateReader) throws {
     let start = TextEntry.termsStart(number)
     var found: [[UInt8]: [TermPlaces]] = [:]
-    var cursor = try Cursor(reader.access, reader.tables.views)
-    var isThere = try cursor.seek(prefix: start + prefix)
-    while isThere {
-      try cursor.withEntry { key, value in
-        let end = try key.end(ofTermFrom: start.count)
-        if end == key.byteCount { return }
-        let place = key.extracting(droppingFirst: end).array()
-        found[place, default: []].append(try TermPlaces(value))
-      }
-      isThere = try cursor.next() && cursor.isAt(prefix: start + prefix)
+    try reader.access.forEach(reader.tables.views, startingWith: start + prefix) { key, value in
+      let end = try key.end(ofTermFrom: start.count)
+      if end == key.byteCount { return }
+      let place = key.extracting(droppingFirst: end).array()
+      found[place, default: []].append(try TermPlaces(value))
     }
     self.found = found.map { (place: $0.key, places: TermPlaces(merging: $0.value)) }
       .sorted { $0.place.lexicographicallyPrecedes($1.place) }

@@ -122,7 +122,7 @@ struct QueryTextParser {
     while try clause() {}
     if try !words.take(word: "set") { throw try words.expected("a clause, or “set”") }
     if !query.isOfRecords { throw words.scanner.error("an update changes whole records") }
-    let changes: [(name: String, value: Value)] = try list { words in
+    let changes: [(name: String, value: Value)] = try words.list { words in
       let name = try words.name("a property")
       if try !words.take("=") { try words.expect("==", "“=”") }
       return (name, try words.value("a value"))
@@ -186,7 +186,7 @@ struct QueryTextParser {
       query.after = cursor
     case "select":
       _ = try words.scanner.next()
-      query.selection = try list { try $0.path("a property") }
+      query.selection = try words.list { try $0.path("a property") }
       query.isDistinct = try words.take(word: "distinct")
     default: return false
     }
@@ -196,21 +196,13 @@ struct QueryTextParser {
   private mutating func refinement() throws {
     guard case .word(let word) = try words.scanner.next() else { return }
     switch word {
-    case "sort": query.orderings = try list { try QueryTextParser.ordering(&$0) }
+    case "sort": query.orderings = try words.list { try QueryTextParser.ordering(&$0) }
     case "section":
       if try !words.take(word: "by") { throw try words.expected("“by”") }
       section = try words.path("a property")
     case "limit": query.limit = try words.count()
     default: query.offset = try words.count()
     }
-  }
-
-  private mutating func list<T>(
-    _ element: (inout ConditionTextParser) throws -> T
-  ) throws -> [T] {
-    var elements: [T] = []
-    repeat { elements.append(try element(&words)) } while try words.take(",")
-    return elements
   }
 
   private static func ordering(_ words: inout ConditionTextParser) throws -> Ordering {
@@ -241,14 +233,14 @@ struct QueryTextParser {
     case .word("group") where query.grouping == nil: try group()
     case .word(let word)
     where ConditionTextParser.aggregates.contains(word) && query.grouping == nil:
-      query.grouping = .init([], try list { try $0.aggregate() })
+      query.grouping = .init([], try words.list { try $0.aggregate() })
     case .word(let word):
       guard let outcome = QueryDescription.Outcome(rawValue: word), outcome != .list,
         query.outcome == .list
       else { throw try words.expected("“group by”, an aggregate, “count”, “exists” or “ids”") }
       _ = try words.scanner.next()
       if outcome == .count, query.grouping == nil, try words.take(",") {
-        let aggregates = try list { try $0.aggregate() }
+        let aggregates = try words.list { try $0.aggregate() }
         query.grouping = .init([], [QueryAggregate(.count)] + aggregates)
       } else {
         query.outcome = outcome
@@ -264,9 +256,9 @@ struct QueryTextParser {
         "groups are not selected from a selection; leave out one of the two")
     }
     if try !words.take(word: "by") { throw try words.expected("“by”") }
-    let paths = try list { try $0.path("a property") }
+    let paths = try words.list { try $0.path("a property") }
     if try !words.take(word: "select") { throw try words.expected("“select” and aggregates") }
-    query.grouping = .init(paths, try list { try $0.aggregate() })
+    query.grouping = .init(paths, try words.list { try $0.aggregate() })
     words.namesAggregates = true
     while case .word(let word) = try words.scanner.peek() {
       if word == "having" {

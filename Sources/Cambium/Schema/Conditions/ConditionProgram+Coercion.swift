@@ -33,9 +33,5 @@ enum DateLiteral {
   }
 
   /// A moment in the form that ``read(_:)`` reads.
-  static func text(_ date: Date) -> String {
-    var text: [UInt8] = []
-    DateText.append(moment: date.microseconds, to: &text)
-    return String(decoding: text, as: UTF8.self)
-  }
+  static func text(_ date: Date) -> String { DateText.text(moment: date.microseconds) }
 }

@@ -91,7 +91,7 @@ extension ConditionProgram {
   }
 
   private func compare(_ a: RawSpan, _ b: RawSpan, _ step: ConditionStep) throws -> Bool {
-    let (first, second) = (try isNull(a), try isNull(b))
+    let (first, second) = (try a.isNull, try b.isNull)
     // Null equals null, and is not less or greater than anything.
     if first && second { return step.outcomes == ConditionStep.Outcome.equal }
     guard !first, !second else { return step.outcomes & ConditionStep.Outcome.other != 0 }
@@ -115,10 +115,6 @@ extension ConditionProgram {
       return step.outcomes & ConditionStep.Outcome.other != 0
     }
     return step.allows(order)
-  }
-
-  private func isNull(_ value: RawSpan) throws -> Bool {
-    try value.byteCount == 0 || value.load(UInt8.self, at: 0) == ValueTag.null
   }
 
   /// Lends the value of an operand; empty if there is none.
@@ -200,7 +196,7 @@ extension ConditionProgram {
     }
     let range = try RecordTable(record).find(record, hop.name, near: hop.slot)
     return try lend(range, record, hop.absence, hop.null) { value in
-      if try isNull(value) { return nil }
+      if try value.isNull { return nil }
       guard hop.collection >= 0 else {
         return try followValue(operand, index, value, related, body)
       }

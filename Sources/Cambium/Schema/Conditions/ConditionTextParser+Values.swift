@@ -36,13 +36,11 @@ extension ConditionTextParser {
     var names: [(name: String, isQuoted: Bool)] = []
     repeat {
       names.append(try part(names.isEmpty ? what : "a property"))
-    } while try takePoint()
+    } while try take(".")
     let last = names.removeLast()
     let isKey = last.name == "id" && !last.isQuoted
     return PropertyPath(hops: names.map(\.name), isKey ? nil : last.name)
   }
-
-  private mutating func takePoint() throws -> Bool { try take(".") }
 
   private mutating func part(_ what: String) throws -> (name: String, isQuoted: Bool) {
     switch try scanner.next() {

@@ -28,15 +28,13 @@ struct ConditionTextParser {
   }
 
   /// Takes the next word if it is this one.
-  mutating func take(word: String) throws -> Bool {
-    guard try scanner.peek() == .word(word) else { return false }
-    _ = try scanner.next()
-    return true
-  }
+  mutating func take(word: String) throws -> Bool { try take(.word(word)) }
 
   /// Takes the next word if it is this symbol.
-  mutating func take(_ symbol: String) throws -> Bool {
-    guard try scanner.peek() == .symbol(symbol) else { return false }
+  mutating func take(_ symbol: String) throws -> Bool { try take(.symbol(symbol)) }
+
+  private mutating func take(_ token: ConditionTextScanner.Token) throws -> Bool {
+    guard try scanner.peek() == token else { return false }
     _ = try scanner.next()
     return true
   }
@@ -56,10 +54,18 @@ struct ConditionTextParser {
   mutating func list<T>(
     until close: String, _ element: (inout ConditionTextParser) throws -> T
   ) throws -> [T] {
-    var elements: [T] = []
-    if try take(close) { return elements }
-    repeat { elements.append(try element(&self)) } while try take(",")
+    if try take(close) { return [] }
+    let elements = try list(element)
     try expect(close, "“,” or “\(close)”")
+    return elements
+  }
+
+  /// Reads what commas separate, of which there is one at least.
+  mutating func list<T>(
+    _ element: (inout ConditionTextParser) throws -> T
+  ) throws -> [T] {
+    var elements: [T] = []
+    repeat { elements.append(try element(&self)) } while try take(",")
     return elements
   }
 

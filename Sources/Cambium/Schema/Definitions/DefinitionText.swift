@@ -55,10 +55,7 @@ extension ViewDefinition {
       let terms = try words.terms()
       self.init(.top(by: try words.take(word: "by") ? try words.names() : [], terms))
     } else {
-      var aggregates: [Aggregate] = []
-      repeat {
-        aggregates.append(Aggregate(try words.aggregate()))
-      } while try words.take(",")
+      let aggregates = try words.list { Aggregate(try $0.aggregate()) }
       self.init(.groups(by: try words.take(word: "by") ? try words.names() : [], aggregates))
     }
     condition = try words.end("“,”, “by”, “where”, or the end")
@@ -138,19 +135,15 @@ extension ConditionTextParser {
   }
 
   fileprivate mutating func names() throws -> [String] {
-    var names: [String] = []
-    repeat { names.append(try ownName()) } while try take(",")
-    return names
+    try list { try $0.ownName() }
   }
 
   fileprivate mutating func terms() throws -> [IndexDefinition.Term] {
-    var terms: [IndexDefinition.Term] = []
-    repeat {
-      let isDescending = try take("-")
-      let name = try ownName()
-      terms.append(.init(name, isDescending: isDescending, collation: try collation()))
-    } while try take(",")
-    return terms
+    try list { words in
+      let isDescending = try words.take("-")
+      let name = try words.ownName()
+      return .init(name, isDescending: isDescending, collation: try words.collation())
+    }
   }
 
   /// The condition, if there is one, and the end.

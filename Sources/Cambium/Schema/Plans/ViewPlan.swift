@@ -90,6 +90,19 @@ struct ViewProperty: Hashable, Sendable {
   }
 }
 
+extension [ViewProperty] {
+  /// True if two records have the same values.
+  func areSame(in old: RawSpan, _ new: RawSpan) throws -> Bool {
+    if isEmpty { return true }
+    let (before, after) = (try RecordTable(old), try RecordTable(new))
+    return try allSatisfy { property in
+      try property.value(of: old, before) { value in
+        try property.value(of: new, after) { $0.equals(value) }
+      }
+    }
+  }
+}
+
 /// Aggregates by group.
 struct GroupsPlan: Sendable, Refinable {
   /// The properties whose values make a group.

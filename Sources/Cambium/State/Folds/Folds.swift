@@ -237,9 +237,7 @@ extension Folds: TreeStorage {
   func removeVersion(at key: [UInt8]) throws { try storage.delete(tables.tree, key) }
 
   func firstChild(of node: UInt64) throws -> [UInt8]? {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: node)
-    return try reader.access.firstKey(tables.tree, prefix)
+    try reader.access.firstKey(tables.tree, [UInt8](bigEndian: node))
   }
 
   func superseded<R>(
@@ -266,11 +264,8 @@ extension Folds: TreeStorage {
   func childCount(_ node: UInt64) throws -> Int { try reader.childCount(node) }
 
   func putChildCount(_ count: Int64, of node: UInt64) throws {
-    var key: [UInt8] = []
-    key.append(bigEndian: node)
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt64(max(count, 0)))
-    try storage.put(tables.counts, key, count > 0 ? bytes : nil)
+    let bytes = [UInt8](littleEndian: UInt64(max(count, 0)))
+    try storage.put(tables.counts, [UInt8](bigEndian: node), count > 0 ? bytes : nil)
   }
 
   func name(of id: NameID) throws -> String { try memory.catalog.name(of: id) }

@@ -15,9 +15,6 @@ struct TermPlaces: Equatable, Sendable {
 
   static func == (a: TermPlaces, b: TermPlaces) -> Bool { a.stored == b.stored }
 
-  /// The number of occurrences of the term.
-  var count: Int { properties.reduce(0) { $0 + $1.positions.count } }
-
   /// Adds a position after the existing ones.
   mutating func add(_ position: Int, in place: Int) {
     if properties.last?.place != place { properties.append((place, [])) }

@@ -5,18 +5,21 @@ import LMDB
 extension StateReader {
   /// The node id of the node at a path, or nil if there is no node or it never had children.
   func node(at path: NodePath, asOf moment: UInt64? = nil) throws -> UInt64? {
-    let bytes = path.bytes
-    var node = StateHead.root
-    var key: [UInt8] = []
-    try path.forEachKey { range, _ in
-      if node == 0 { return }
-      key.removeAll(keepingCapacity: true)
-      key.append(bigEndian: node)
-      key.append(contentsOf: bytes[range])
-      node =
-        try key.lend { try version($0, asOf: moment) { header, _ in header.node } } ?? 0
+    var (node, offset) = (StateHead.root, 0)
+    var treeKey: [UInt8] = []
+    while offset < path.bytes.count {
+      // A path has its keys as the tree has them, but that it ends texts.
+      let (tag, end) = (path.bytes[offset], Key.end(terminatedIn: path.bytes, at: offset))
+      // No node has a key that is not valid.
+      if tag == KeyTag.invalid { return nil }
+      treeKey.removeAll(keepingCapacity: true)
+      treeKey.append(bigEndian: node)
+      treeKey += path.bytes[offset..<(tag == KeyTag.text ? end - 1 : end)]
+      let next = try treeKey.lend { try version($0, asOf: moment) { header, _ in header.node } }
+      guard let next, next != 0 else { return nil }
+      (node, offset) = (next, end)
     }
-    return node == 0 ? nil : node
+    return node
   }
 
   /// Lends the version of the node at a path as of a moment, or at present; nil where there is

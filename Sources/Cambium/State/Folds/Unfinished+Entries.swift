@@ -13,14 +13,9 @@ extension StateReader {
   /// The unfinished indexes and views, by number.
   func unfinished() throws -> [UInt32: Unfinished] {
     var found: [UInt32: Unfinished] = [:]
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try cursor.seek(prefix: Unfinished.prefix)
-    while isThere {
-      try cursor.withEntry { key, value in
-        let number = try key.load(UInt32.self, at: Unfinished.prefix.count).byteSwapped
-        found[number] = try MetaEntry.open(value, name: key.array()) { try Unfinished($0) }
-      }
-      isThere = try cursor.next() && cursor.isAt(prefix: Unfinished.prefix)
+    try access.forEach(tables.meta, startingWith: Unfinished.prefix) { key, value in
+      let number = try key.load(UInt32.self, at: Unfinished.prefix.count).byteSwapped
+      found[number] = try MetaEntry.open(value, name: key.array()) { try Unfinished($0) }
     }
     return found
   }

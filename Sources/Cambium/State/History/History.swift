@@ -64,9 +64,7 @@ extension StateReader {
       case .earlier(nil): return nil
       case .earlier(let link?):
         // An entry names only older ones, so this ends whatever the bytes are.
-        guard (link.sequence, link.index) < (bound.sequence, bound.index) else {
-          throw HistoryDamage.loop
-        }
+        guard link < bound else { throw HistoryDamage.loop }
         bound = link
         current = try historyVersion(link, key) { try step(key, moment, $0, body) }
       }

@@ -107,16 +107,11 @@ extension HistoryCut {
     -> Set<HistoryLink>
   {
     var kept: Set<HistoryLink> = []
-    var cursor = try Cursor(reader.access, reader.tables.removals)
-    var isThere = try cursor.first()
-    while isThere {
-      try cursor.withEntry { key, value in
-        guard case .restored(let sequence) = try RemovalFate(value), sequence > horizon.rawValue
-        else { return }
-        let link = try HistoryEntry.link(endOf: key)
-        if link.sequence <= horizon.rawValue { kept.insert(link) }
-      }
-      isThere = try cursor.next()
+    try reader.access.forEach(reader.tables.removals) { key, value in
+      guard case .restored(let sequence) = try RemovalFate(value), sequence > horizon.rawValue
+      else { return }
+      let link = try HistoryEntry.link(endOf: key)
+      if link.sequence <= horizon.rawValue { kept.insert(link) }
     }
     return kept
   }
@@ -204,11 +199,6 @@ extension StateReader {
 
   /// The horizon up to which history is cut.
   func cut() throws -> SequenceNumber {
-    let stored = try StateHead.cutName.lend { key in
-      try access.get(tables.meta, key) {
-        try MetaEntry.open($0, name: StateHead.cutName) { try $0.load(UInt64.self, at: 0) }
-      }
-    }
-    return SequenceNumber(stored ?? 0)
+    SequenceNumber(try entry(StateHead.cutName) { try $0.load(UInt64.self, at: 0) } ?? 0)
   }
 }

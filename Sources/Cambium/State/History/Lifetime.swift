@@ -99,9 +99,7 @@ extension StateReader {
   ) throws -> LinkedVersion? {
     guard let link = try version.links.oldest(after: moment) else { return nil }
     // An entry names only older ones, so a search ends whatever the bytes are.
-    if let entry = version.entry, (link.sequence, link.index) >= (entry.sequence, entry.index) {
-      throw HistoryDamage.loop
-    }
+    if let entry = version.entry, link >= entry { throw HistoryDamage.loop }
     return try superseded(link, key)
   }
 

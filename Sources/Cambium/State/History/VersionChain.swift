@@ -112,9 +112,7 @@ struct VersionChain {
   ) throws {
     let next = links[index].entry
     // An entry names only older ones, so a walk ends whatever the bytes are.
-    if let owner, (next.sequence, next.index) >= (owner.sequence, owner.index) {
-      throw HistoryDamage.loop
-    }
+    if let owner, next >= owner { throw HistoryDamage.loop }
     frames.append(Frame(owner: owner, links: links, index: index))
     entry = next
     current = try VersionChain.load(reader, key, next)

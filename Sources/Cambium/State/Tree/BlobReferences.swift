@@ -84,20 +84,12 @@ enum BlobReferences {
   /// Visits each reference in the versions of a state, present and past.
   static func forEach(in state: State, _ body: (Blob) throws -> Void) throws {
     let transaction = try ReadTransaction(state.environment, tables: [])
-    var nodes = try Cursor(transaction.access, state.tables.tree)
-    var isThere = try nodes.first()
-    while isThere {
-      try nodes.withEntry { key, version in try forEach(ofVersion: version, key, body) }
-      isThere = try nodes.next()
+    try transaction.access.forEach(state.tables.tree) { key, version in
+      try forEach(ofVersion: version, key, body)
     }
-    var past = try Cursor(transaction.access, state.tables.history)
-    isThere = try past.first()
-    while isThere {
-      try past.withEntry { _, entry in
-        let (key, version) = try HistoryEntry.parts(entry)
-        try forEach(ofVersion: entry.extracting(version), entry.extracting(key), body)
-      }
-      isThere = try past.next()
+    try transaction.access.forEach(state.tables.history) { _, entry in
+      let (key, version) = try HistoryEntry.parts(entry)
+      try forEach(ofVersion: entry.extracting(version), entry.extracting(key), body)
     }
   }
 

@@ -156,9 +156,7 @@ extension Overlay: TreeStorage {
     {
       return found
     }
-    return removals[key.array()]?.first {
-      ($0.link.sequence, $0.link.index) >= (place.sequence, place.index)
-    }.map { ($0.link, $0.fate) }
+    return removals[key.array()]?.first { $0.link >= place }.map { ($0.link, $0.fate) }
   }
 
   func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) {

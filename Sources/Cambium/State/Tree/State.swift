@@ -87,16 +87,7 @@ struct StateTables: Sendable {
 
   /// A table by its name.
   subscript(name: String) -> Table? {
-    switch name {
-    case "tree": tree
-    case "counts": counts
-    case "history": history
-    case "removals": removals
-    case "index": index
-    case "views": views
-    case "meta": meta
-    default: nil
-    }
+    StateTables.names.firstIndex(of: name).map { read[$0] }
   }
 
   /// The tables that readers touch.
@@ -153,12 +144,14 @@ struct StateReader {
   let tables: StateTables
 
   /// The state's position and counters.
-  func head() throws -> StateHead {
-    try StateHead.name.lend { key in
-      try access.get(tables.meta, key) {
-        try MetaEntry.open($0, name: StateHead.name) { try StateHead($0) }
-      }
-    } ?? StateHead()
+  func head() throws -> StateHead { try entry(StateHead.name) { try StateHead($0) } ?? StateHead() }
+
+  /// Reads an entry of the `meta` table; nil where there is none.
+  @inline(__always)
+  func entry<R>(_ name: [UInt8], _ body: (RawSpan) throws -> R) throws -> R? {
+    try name.lend { key in
+      try access.get(tables.meta, key) { try MetaEntry.open($0, name: name, body) }
+    }
   }
 
   /// The catalog as of this state.
@@ -180,12 +173,7 @@ struct StateReader {
   private func completeNames(_ catalog: inout Catalog, count: UInt32) throws {
     while catalog.count < Int(count) {
       let id = NameID(catalog.count)
-      let key = StateReader.nameKey(id)
-      let name = try key.lend { span in
-        try access.get(tables.meta, span) {
-          try MetaEntry.open($0, name: key) { try $0.string(0, $0.byteCount) }
-        }
-      }
+      let name = try entry(StateReader.nameKey(id)) { try $0.string(0, $0.byteCount) }
       guard let name else { throw DatabaseError.corrupt(reason: "the name \(id) is missing") }
       try catalog.define(name, as: id)
     }
@@ -193,9 +181,15 @@ struct StateReader {
 
   /// The key of a name in the state's `meta` table.
   static func nameKey(_ id: NameID) -> [UInt8] {
-    var key = Array("name/".utf8)
-    key.append(bigEndian: id)
-    return key
+    namePrefix + [UInt8](bigEndian: id)
+  }
+
+  private static let namePrefix = Array("name/".utf8)
+
+  /// The name whose entry has a key; nil for an entry of another kind.
+  static func name(ofKey key: [UInt8]) -> NameID? {
+    guard key.starts(with: namePrefix), key.count == namePrefix.count + 4 else { return nil }
+    return key.suffix(4).reduce(0) { $0 << 8 | NameID($1) }
   }
 
   /// The number of children of a node at present.

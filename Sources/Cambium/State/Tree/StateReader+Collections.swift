@@ -6,28 +6,14 @@ extension StateReader {
   /// The declared collections, resolved against the catalog.
   func collections(_ catalog: Catalog, version: UInt32) throws -> Collections {
     var plans: [CollectionPlan] = []
-    var cursor = try Cursor(access, tables.meta)
     let prefix = CollectionPlan.metaPrefix
-    var isThere = try prefix.lend { try cursor.seek($0) }
-    while isThere {
-      let found: CollectionPlan? = try cursor.withEntry { key, value in
-        try plan(key, value, catalog)
-      }
-      guard let plan = found else { break }
-      plans.append(plan)
-      isThere = try cursor.next()
+    try access.forEach(tables.meta, startingWith: prefix) { key, value in
+      let name = key.array()
+      let path = try NodePath(checking: Array(name.dropFirst(prefix.count)))
+      plans.append(
+        try MetaEntry.open(value, name: name) { try CollectionPlan(path, stored: $0, catalog) })
     }
     return Collections(plans, version: version)
-  }
-
-  /// The declaration in an entry, or nil where it is another kind of entry.
-  private func plan(
-    _ key: RawSpan, _ value: RawSpan, _ catalog: Catalog
-  ) throws -> CollectionPlan? {
-    let name = key.array()
-    guard name.starts(with: CollectionPlan.metaPrefix) else { return nil }
-    let path = try NodePath(checking: Array(name.dropFirst(CollectionPlan.metaPrefix.count)))
-    return try MetaEntry.open(value, name: name) { try CollectionPlan(path, stored: $0, catalog) }
   }
 }
 

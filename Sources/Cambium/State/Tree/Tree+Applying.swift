@@ -76,8 +76,7 @@ extension Tree where Host: ~Copyable {
   ) throws {
     for id in names {
       let name = try Key(try host.name(of: id))
-      var key: [UInt8] = []
-      key.append(bigEndian: node)
+      var key = [UInt8](bigEndian: node)
       name.append(to: &key)
       if try key.lend({ try host.version(at: $0) { _ in true } }) ?? false {
         throw DatabaseError.exists(

@@ -101,47 +101,23 @@ struct LikePattern: Sendable {
   /// As ``matches(_:)``, adding the number of characters that were compared.
   func matches(_ text: RawSpan, steps: inout Int) throws -> Bool {
     if let bytes, text.isPlainASCII {
-      return try matches(bytes.count, text.byteCount, &steps) { place, offset in
+      return try Wildcards.match(bytes.count, text.byteCount) {
+        bytes[$0] == LikePattern.anyText
+      } fits: { place, offset in
+        steps += 1
         let (wanted, byte) = (bytes[place], try text.load(UInt8.self, at: offset))
         if wanted == LikePattern.anyCharacter { return true }
         return wanted == byte || collation != .binary && lowercased(wanted) == lowercased(byte)
-      } isAnyText: {
-        bytes[$0] == LikePattern.anyText
       }
     }
     let characters = try text.string(0, text.byteCount)
       .map { LikePattern.folded($0, collation) }
-    return try matches(elements.count, characters.count, &steps) { place, offset in
-      elements[place] == .anyCharacter || elements[place] == .character(characters[offset])
-    } isAnyText: {
+    return Wildcards.match(elements.count, characters.count) {
       elements[$0] == .anyText
-    }
-  }
-
-  private func matches(
-    _ patternCount: Int, _ textCount: Int, _ steps: inout Int,
-    isAt: (_ place: Int, _ offset: Int) throws -> Bool, isAnyText: (_ place: Int) -> Bool
-  ) throws -> Bool {
-    var (place, offset) = (0, 0)
-    // The place of the last `%`, and the place in the text after the part that it matches.
-    var last: (place: Int, offset: Int)?
-    while offset < textCount {
+    } fits: { place, offset in
       steps += 1
-      if place < patternCount, isAnyText(place) {
-        last = (place, offset)
-        place += 1
-      } else if place < patternCount, try isAt(place, offset) {
-        place += 1
-        offset += 1
-      } else if let anyText = last {
-        last = (anyText.place, anyText.offset + 1)
-        (place, offset) = (anyText.place + 1, anyText.offset + 1)
-      } else {
-        return false
-      }
+      return elements[place] == .anyCharacter || elements[place] == .character(characters[offset])
     }
-    while place < patternCount, isAnyText(place) { place += 1 }
-    return place == patternCount
   }
 }
 

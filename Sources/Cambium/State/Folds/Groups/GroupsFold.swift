@@ -18,7 +18,7 @@ extension GroupsPlan {
     if let old { oldPlace = try GroupPlace(by, old) }
     if let new { newPlace = try GroupPlace(by, new) }
     if let old, let oldPlace, oldPlace == newPlace, let new {
-      if try !isSame(old, new) {
+      if try !sums.areSame(in: old, new) {
         try changeGroup(number, oldPlace, remove: old, add: new, storage)
       }
     } else {
@@ -79,26 +79,12 @@ extension GroupsPlan {
     return key
   }
 
-  /// True if two records of a group add the same to its sums.
-  func isSame(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
-    if sums.isEmpty { return true }
-    let (before, after) = (try RecordTable(old), try RecordTable(new))
-    for property in sums {
-      let isSame = try property.value(of: old, before) { value in
-        try property.value(of: new, after) { $0.equals(value) }
-      }
-      if !isSame { return false }
-    }
-    return true
-  }
-
   /// A value that is kept in order: its ordered bytes, and its one stored form; nil if it is null.
   func extreme(_ index: Int, of record: RawSpan?) throws -> OrderedValue? {
     guard let record else { return nil }
     let property = extremes[index]
     return try property.value(of: record, try RecordTable(record)) { value in
-      if value.byteCount == 0 { return nil }
-      if try value.load(UInt8.self, at: 0) == ValueTag.null { return nil }
+      if try value.isNull { return nil }
       var order = ByteBuffer(capacity: 64)
       try property.appendOrder(of: value, to: &order)
       return OrderedValue(

@@ -148,9 +148,7 @@ extension IndexPlan {
   func hasNull(_ record: RawSpan) throws -> Bool {
     let table = try RecordTable(record)
     return try terms.contains { term in
-      try table.lend(record, term.name, or: term.standIn) {
-        try $0.byteCount == 0 || $0.load(UInt8.self, at: 0) == ValueTag.null
-      }
+      try table.lend(record, term.name, or: term.standIn) { try $0.isNull }
     }
   }
 
@@ -162,13 +160,6 @@ extension IndexPlan {
   /// for previews.
   func covers(sameIn a: RawSpan, _ b: RawSpan) throws -> Bool {
     if !isCovering { return true }
-    let (first, second) = (try RecordTable(a), try RecordTable(b))
-    return try (covered + previews.map(\.reference)).allSatisfy { name in
-      switch (try first.find(a, name), try second.find(b, name)) {
-      case (nil, nil): true
-      case (let one?, let other?): a.extracting(one).equals(b.extracting(other))
-      default: false
-      }
-    }
+    return try RecordTable.areSame(covered + previews.map(\.reference), in: a, b)
   }
 }

@@ -49,12 +49,7 @@ struct KeyCounters {
 extension StateReader {
   /// The greatest integer key that a collection ever had; 0 where none was greater.
   func greatestKey(_ path: [UInt8]) throws -> Int64 {
-    let name = KeyCounters.prefix + path
-    return try name.lend { key in
-      try access.get(tables.meta, key) {
-        try MetaEntry.open($0, name: name) { try $0.load(Int64.self, at: 0) }
-      }
-    } ?? 0
+    try entry(KeyCounters.prefix + path) { try $0.load(Int64.self, at: 0) } ?? 0
   }
 
   /// The greatest integer key among a node's children; nil if there is none.

@@ -22,13 +22,9 @@ struct UniquenessCheck {
   /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
   mutating func checkAll(_ seen: () throws -> Void = {}) throws {
     let prefix = IndexEntry.prefix(index.number)
-    var cursor = try Cursor(reader.access, reader.tables.index)
-    var isThere = try cursor.seek(prefix: prefix)
-    while isThere {
-      let (key, value) = cursor.withEntry { ($0.array(), $1.array()) }
-      try check(key, value)
+    try reader.access.forEach(reader.tables.index, startingWith: prefix) { key, value in
+      try check(key.array(), value.array())
       try seen()
-      isThere = try cursor.next() && cursor.isAt(prefix: prefix)
     }
   }
 
@@ -95,22 +91,17 @@ struct UniquenessCheck {
   private func owner(
     from start: [UInt8], of terms: [UInt8], except key: RawSpan
   ) throws -> Key? {
-    var cursor = try Cursor(reader.access, reader.tables.index)
-    var isThere = try cursor.seek(prefix: start)
-    while isThere {
-      let owner = try cursor.withEntry { entry, value -> Key? in
-        let (place, isCut) = try IndexEntry.split(entry, value)
-        let own = entry.extracting(place)
-        if own.equals(key) { return nil }
-        let entryTerms = entry.extracting(0..<place.lowerBound)
-        let isSame =
-          try isCut ? hasTerms(terms, own) : terms.lend { $0.equals(entryTerms) }
-        return isSame ? try Key(own) : nil
-      }
-      if let owner { return owner }
-      isThere = try cursor.next() && cursor.isAt(prefix: start)
+    var owner: Key?
+    try reader.access.walk(reader.tables.index, startingWith: start) { entry, value in
+      let (place, isCut) = try IndexEntry.split(entry, value)
+      let own = entry.extracting(place)
+      if own.equals(key) { return true }
+      let entryTerms = entry.extracting(0..<place.lowerBound)
+      let isSame = try isCut ? hasTerms(terms, own) : terms.lend { $0.equals(entryTerms) }
+      if isSame { owner = try Key(own) }
+      return !isSame
     }
-    return nil
+    return owner
   }
 
   /// True if a record whose entry is cut has given terms.

@@ -8,7 +8,7 @@ extension TextPlan {
     _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
     in storage: borrowing StateTransaction
   ) throws {
-    if let old, let new, try hasSameTexts(old, new) { return }
+    if let old, let new, try properties.areSame(in: old, new) { return }
     let (before, after) = (try RecordTerms(self, old), try RecordTerms(self, new))
     let (place, views) = (TextEntry.place(of: key), storage.tables.views)
     for term in before.terms.keys where after.terms[term] == nil {
@@ -60,17 +60,5 @@ extension TextPlan {
     totals.add(after)
     if totals == stored || (stored == nil && totals.records == 0) { return }
     try storage.put(reader.tables.views, key, totals.records == 0 ? nil : totals.stored)
-  }
-}
-
-extension TextPlan {
-  /// True if two records have equal values of all the view's properties.
-  fileprivate func hasSameTexts(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
-    let (before, after) = (try RecordTable(old), try RecordTable(new))
-    return try properties.allSatisfy { property in
-      try property.value(of: old, before) { value in
-        try property.value(of: new, after) { $0.equals(value) }
-      }
-    }
   }
 }
