@@ -52,6 +52,13 @@ enum Checksum {
   /// Adds bytes.
   func update(_ bytes: [UInt8]) { bytes.lend { update($0) } }
 
+  /// The digest of everything added so far; more may be added after it.
+  func soFar() -> [UInt8] {
+    let copy = Digest()
+    unsafe copy.state.copyMemory(from: state, byteCount: crypto_generichash_statebytes())
+    return copy.current()
+  }
+
   /// The digest of everything added; nothing can be added after it.
   func current() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Digest.bytesCount)

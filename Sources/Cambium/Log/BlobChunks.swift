@@ -20,9 +20,14 @@ struct BlobChunks {
   private var blobs: Set<Blob> = []
   /// Blobs that are stored already, and must not be removed now.
   private var kept: [Blob] = []
+  /// Blobs that are kept without a reference, and the ends of their leases.
+  private var leases: [(blob: Blob, end: Int64)] = []
   private(set) var byteCount = 0
 
-  var isEmpty: Bool { pending.isEmpty && kept.isEmpty }
+  var isEmpty: Bool { pending.isEmpty && kept.isEmpty && leases.isEmpty }
+
+  /// The blobs whose content was added as a whole, whether or not it was stored already.
+  var added: Set<Blob> { blobs.union(kept) }
 
   /// Adds the content of a blob, unless the log has it.
   mutating func add(_ data: Data, _ reader: LogReader) throws -> Blob {
@@ -61,6 +66,9 @@ struct BlobChunks {
   /// Keeps a blob that is stored already.
   mutating func keep(_ blob: Blob) { kept.append(blob) }
 
+  /// Keeps a blob up to a time, even if nothing refers to it.
+  mutating func lease(_ blob: Blob, until end: Int64) { leases.append((blob, end)) }
+
   /// Adds one chunk.
   mutating func add(_ key: [UInt8], _ chunk: RawSpan) {
     let value = BlobChunk.stored(chunk, key: key)
@@ -71,6 +79,7 @@ struct BlobChunks {
   /// Writes all to the log's transaction.
   func write(to writer: borrowing LogWriter) throws {
     for blob in kept { try writer.keep(blob) }
+    for (blob, end) in leases { try writer.lease(blob, until: end) }
     for (key, value) in pending { try writer.putChunk(key, value) }
   }
 }
@@ -93,7 +102,29 @@ extension Blob {
     key.append(bigEndian: number)
     return key
   }
+
+  /// A bound behind all chunks of a blob, and before those of any other.
+  static func end(of hash: [UInt8]) -> [UInt8] { hash + [0xFF, 0xFF, 0xFF, 0xFF, 0] }
+
+  /// The key of the last chunk of a blob that is there, or nil.
+  static func lastChunk(of hash: [UInt8], in log: LogReader) throws -> [UInt8]? {
+    let key = try log.chunkKey(.before, end(of: hash))
+    return key.flatMap { $0.starts(with: hash) ? $0 : nil }
+  }
+
+  /// True if a blob of which so many bytes are there may be one of which only the first chunks are
+  /// stored, as a crash leaves it: all that there are, without a gap.
+  static func mayBeInPart(
+    _ hash: [UInt8], having bytes: UInt64, in log: LogReader
+  ) throws -> Bool {
+    guard let last = try lastChunk(of: hash, in: log) else { return false }
+    let number = last.dropFirst(hash.count).reduce(0) { $0 << 8 | UInt64($1) }
+    return (number + 1) * UInt64(BlobChunks.chunkBytes) == bytes
+  }
 }
+
+/// A side of a bound.
+enum ChunkSide { case before, behind }
 
 extension LogReader {
   /// True if all of a blob is stored: its last chunk is written with the others, or after them, and

@@ -2,7 +2,8 @@
 // the log's `meta` table:
 //
 //     given up        hashes of the listed blobs, 32 bytes each
-//     kept/<hash>     microseconds since 1970 u64: the time at which it was stored again
+//     kept/<hash>     microseconds since 1970 u64: the time at which an earlier version of the
+//                     program stored it again; leases have taken their place
 
 /// The names of the entries about blobs that are being removed.
 enum GivenUpBlobs {
@@ -32,10 +33,9 @@ extension LogWriter {
     try setEntry(GivenUpBlobs.entryName, Array(hashes.joined()))
   }
 
-  /// Keeps a stored blob, since a transaction is about to refer to it.
+  /// Takes a blob off the list, since it is stored again, or a transaction refers to it.
   func keep(_ blob: Blob) throws {
     let listed = try reader.blobsGivenUp()
     if listed.contains(blob.hash) { try setBlobsGivenUp(listed.filter { $0 != blob.hash }) }
-    try setNumber(GivenUpBlobs.keptName(blob.hash), to: UInt64(clamping: WallClock.microseconds()))
   }
 }

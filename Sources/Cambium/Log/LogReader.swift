@@ -178,13 +178,11 @@ struct LogReader {
     return chunks
   }
 
-  /// The key of the last chunk of a blob that is there, or nil.
-  func lastChunk(of hash: [UInt8]) throws -> [UInt8]? {
+  /// The key of the chunk that is nearest to a bound, before it or behind; nil if there is none.
+  func chunkKey(_ side: ChunkSide, _ bound: [UInt8]) throws -> [UInt8]? {
     var cursor = try Cursor(access, tables.blobs)
-    let bound = hash + [0xFF, 0xFF, 0xFF, 0xFF, 0]
-    guard try bound.lend({ try cursor.seekBefore($0) }) else { return nil }
-    let key = cursor.withEntry { key, _ in key.array() }
-    return key.starts(with: hash) ? key : nil
+    let isThere = try bound.lend { try side == .before ? cursor.seekBefore($0) : cursor.seek($0) }
+    return isThere ? cursor.withEntry { key, _ in key.array() } : nil
   }
 
   // MARK: Sizes

@@ -127,7 +127,7 @@ struct LogWriter: ~Copyable {
   ///
   /// - Returns: True if there was one.
   func removeLastChunk(of hash: [UInt8]) throws -> Bool {
-    guard let key = try reader.lastChunk(of: hash) else { return false }
+    guard let key = try Blob.lastChunk(of: hash, in: reader) else { return false }
     return try key.lend { try transaction.delete(tables.blobs, $0) }
   }
 

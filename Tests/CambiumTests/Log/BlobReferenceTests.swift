@@ -145,12 +145,17 @@ struct BlobReferenceTests {
   @Test("of a baseline is a finding; what compaction gave up is none")
   func baseline() throws {
     let blob = try place.use { database in
-      let (kept, gone) = (try database.store(content(1)), try database.store(content(2)))
+      let kept = try database.store(content(1))
       try database.write { tx in try tx.set("x", to: .blob(kept)) }
-      try database.write { tx in try tx.set("y", to: .blob(gone)) }
+      let gone = try database.write { tx in
+        let gone = try tx.store(content(2))
+        try tx.set("y", to: .blob(gone))
+        return gone
+      }
       try database.write { tx in try tx.set("y", to: 1) }
       try database.write { tx in try tx.set("z", to: 1) }
       try database.compact(upTo: 4)
+      #expect(try database.directory.log.read { try !$0.hasBlob(gone) })
       try expectSound(database)
       return kept
     }

@@ -17,7 +17,7 @@ struct BlobSweepTests {
   @Test("gives up those of what was dropped, and only those")
   func sweep() throws {
     try place.use { database in
-      let blobs = try (0..<7).map { try database.store(content($0)) }
+      let blobs = try (0..<7).map { try store($0, in: database) }
       try database.write { tx in
         for (number, blob) in blobs.prefix(6).enumerated() {
           try tx.set(
@@ -52,7 +52,7 @@ struct BlobSweepTests {
   @Test("keeps those of the archive")
   func archive() throws {
     try place.use { database in
-      let blob = try database.store(content(1))
+      let blob = try store(1, in: database)
       try database.write { tx in try tx.set("b", to: .blob(blob)) }
       try database.write { tx in try tx.set("b", to: 0) }
       try database.compact(upTo: 2, archives: true)
@@ -66,7 +66,7 @@ struct BlobSweepTests {
   @Test("keeps one that was stored again, until it is referred to", arguments: [true, false])
   func storedAgain(inTransaction: Bool) throws {
     try place.use { database in
-      let blob = try database.store(content(1))
+      let blob = try store(1, in: database)
       try database.write { tx in try tx.set("b", to: .blob(blob)) }
       try database.write { tx in try tx.set("b", to: 0) }
       if inTransaction {
@@ -86,7 +86,7 @@ struct BlobSweepTests {
   @Test("keeps a content that a transaction stores again while it is being given up")
   func storedMeanwhile() throws {
     try place.use { database in
-      let blob = try database.store(content(1))
+      let blob = try store(1, in: database)
       try database.write { tx in try tx.set("b", to: .blob(blob)) }
       try database.write { tx in try tx.set("b", to: 0) }
       try database.compact(upTo: 1)
@@ -111,7 +111,7 @@ struct BlobSweepTests {
     while isBrokenOff {
       let place = try Place()
       isBrokenOff = try place.use { database in
-        let blobs = try (0..<4).map { try database.store(content($0)) }
+        let blobs = try (0..<4).map { try store($0, in: database) }
         for (number, blob) in blobs.enumerated() {
           let path = NodePath(keys: ["b", .integer(Int64(number))])
           try database.write { tx in try tx.set(path, to: .blob(blob)) }
@@ -143,6 +143,15 @@ struct BlobSweepTests {
   private func content(_ number: Int) -> Data {
     var random = SeededGenerator(seed: UInt64(number))
     return Data((0..<300_000).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+  }
+
+  /// Stores one whose lease is over.
+  private func store(_ number: Int, in database: Database) throws -> Blob {
+    let blob = try database.store(content(number))
+    try database.writer.exclusively {
+      try database.directory.log.amend { try $0.removeLease(of: blob.hash) }
+    }
+    return blob
   }
 
   private func there(_ database: Database, _ blobs: [Blob]) throws -> [Bool] {

@@ -17,6 +17,19 @@ enum System {
   /// The text for an error number.
   static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
+  /// The length of a regular file, and when it was last changed; nil where there is none.
+  static func file(_ path: String) -> (size: UInt64, modified: Date)? {
+    var info = stat()
+    guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+    #if canImport(Glibc)
+      let time = info.st_mtim
+    #else
+      let time = info.st_mtimespec
+    #endif
+    let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    return (UInt64(info.st_size), Date(microseconds: microseconds))
+  }
+
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// The columns of the terminal, or nil where there is none or it does not say.

@@ -3,6 +3,9 @@ import FoundationEssentials
 
 /// `cambium get`: the value of one node.
 enum GetCommand {
+  static let target = Option(
+    "to", "FILE", .file, "save the content of a file or blob; nothing may be there")
+
   static let command = Command(
     name: "get", group: .look,
     summary: "prints the value of a node",
@@ -11,16 +14,22 @@ enum GetCommand {
       and blobs, can be sent to a file. A property of a record has a path too: users/ada/name.
       JSON is the value itself and tells all types apart; tables have a row for each property. Exits
       with 3 where there is nothing, and with 1 where a node has children and no value of its own.
+
+      With --to the content of a stored file or blob is saved, whatever its size. It gets its name
+      once all of it is there; until then FILE.part has what has come so far, and where that is
+      broken off, the same command goes on with it.
       """,
     operands: [.database, .path],
-    options: [.at] + Option.list + [.wait, .color],
+    options: [target, .at] + Option.list + [.wait, .progress, .quiet, .color],
     examples: [
       "cambium get air.cambium airlines/UA": "as it is",
       "cambium get air.cambium weather/JFK --at \"2 hours ago\"": "as it was",
+      "cambium get air.cambium plans/jfk --to jfk.pdf": "a file, however large",
     ],
     run: run)
 
-  static func run(_ call: Call) throws {
+  static func run(_ call: Call) async throws {
+    if let path = call[target]?.text { return try await FileTransfer.get(call, to: path) }
     let snapshot = try OpenDatabase.snapshot(call)
     let node = snapshot[call.value(.path).path]
     try MissingNode.check(node, snapshot, call)

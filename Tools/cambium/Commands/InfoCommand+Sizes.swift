@@ -119,6 +119,7 @@ extension InfoCommand {
     case .structure: "tables and lists of pages"
     case .free: "free pages"
     case .copies: "copies of the state"
+    case .uploads: "unfinished uploads"
     case .files: "locks and other files"
     case .others: "others"
     case .content: "content"

@@ -64,6 +64,10 @@ enum InfoCommand {
       "horizon": information.horizon > .zero
         ? "\(information.horizon), from a baseline of \(baseline)" : nil,
       "archived": information.archived.map { "\($0.lowerBound) to \($0.upperBound)" },
+      "leases": information.leases.map { leases in
+        "\(Quantity.count(leases.count, "blob")), the last until "
+          + zone.textWithOffset(leases.last)
+      },
       "policy": information.retention.keepsEverything ? nil : information.retention.text,
       "scrubbed": information.lastScrub.map { scrub in
         let found = scrub.stateDamage.count + scrub.logDamage.count
@@ -71,13 +75,22 @@ enum InfoCommand {
         return "\(zone.textWithOffset(scrub.ended)), \(text)"
       },
     ]
-    return entries
+    return entries + Entries(information.uploads.map(upload))
       + Entries(
         information.consumers.map { consumer in
           let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
           let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
           return ("consumer", "\(Terminal.escaped(consumer.name)) at \(consumer.position)\(lag)")
         })
+  }
+
+  private static func upload(_ upload: UnfinishedUpload) -> (String, String) {
+    let size = upload.size.map { " of \(Quantity.bytes($0))" } ?? ""
+    return (
+      "upload",
+      "\(Terminal.escaped(upload.name)), \(Quantity.bytes(upload.received))\(size), kept until "
+        + Zone.system.textWithOffset(upload.expiry)
+    )
   }
 
   private static func writeTables(
@@ -126,7 +139,16 @@ enum InfoCommand {
       "archivedLast": information.archived?.upperBound,
       "scrubbed": information.lastScrub?.ended, "scrubDamage": damage,
       "tables": information.tables.map(json),
-      "consumers": information.consumers.map(json),
+      "consumers": information.consumers.map(json), "leases": information.leases?.count,
+      "lastLease": information.leases?.last,
+      "uploads": information.uploads.isEmpty ? nil : information.uploads.map(json),
+    ]
+  }
+
+  private static func json(_ upload: UnfinishedUpload) -> JSONLine {
+    [
+      "id": upload.id, "name": upload.name, "type": upload.type, "received": upload.received,
+      "size": upload.size, "expires": upload.expiry,
     ]
   }
 

@@ -7,9 +7,9 @@ extension Database {
   /// Stores a blob from memory, durably and without a transaction of its own.
   ///
   /// - Parameter data: The content.
-  /// - Returns: The blob, for a value that refers to it: `tx.set(path, to: .blob(blob))`. A blob
-  ///   without references is kept, too. One whose references were compacted since may be removed
-  ///   after ten minutes: store it again then.
+  /// - Returns: The blob, for a value that refers to it: `tx.set(path, to: .blob(blob))`. For a day
+  ///   it is kept without one; ``renewLease(of:for:)`` makes that longer. After that compaction
+  ///   removes it if nothing refers to it.
   /// - Throws: As `store`.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
@@ -31,35 +31,126 @@ extension Database {
       var spool = try BlobWriter(directory: path)
       try body(&spool)
       let blob = try spool.finish()
-      if try writer.exclusively({ try directory.log.keep([blob]).isEmpty }) { return blob }
-      var number: UInt32 = 0
-      while number < blob.chunkCount {
-        var chunks = BlobChunks()
-        while number < blob.chunkCount, chunks.byteCount < 16 << 20 {
-          let chunk = try spool.read(number)
-          chunk.lend { chunks.add(blob.key(number), $0) }
-          number += 1
-        }
-        try writer.exclusively { try directory.log.commit(chunks) }
-      }
+      try store(blob, leased: BlobLeases.usual) { try spool.read($0) }
       return blob
+    }
+  }
+
+  /// Stores the chunks of a blob, unless it is there, in steps between which others write.
+  ///
+  /// - Parameters:
+  ///   - blob: The blob.
+  ///   - lease: The time for which it is kept from now on, in microseconds.
+  ///   - chunk: Reads a chunk of its content; called in order, and from the first one again if the
+  ///     lease ends meanwhile.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` if the chunks are not the blob's content, and
+  ///   any error of `chunk`; the blob is not there then, and the lease lets compaction remove the
+  ///   chunks that were written.
+  func store(_ blob: Blob, leased lease: Int64, _ chunk: (UInt32) throws -> [UInt8]) throws {
+    let end = LeaseTime(directory).end(after: lease)
+    if try writer.exclusively({ try directory.log.keep([blob], until: end).isEmpty }) { return }
+    for _ in 0..<Database.storingAttempts {
+      if try storeChunks(of: blob, until: end, chunk) { return }
+    }
+    throw DatabaseError.busy(reason: "its lease ended while \(blob.name) was being stored")
+  }
+
+  /// The number of times that storing a blob is begun anew.
+  private static let storingAttempts = 8
+
+  /// Stores the chunks of a blob, which may be read again later.
+  ///
+  /// - Returns: False if compaction has removed some of them meanwhile, since the lease has ended.
+  private func storeChunks(
+    of blob: Blob, until end: Int64, _ chunk: (UInt32) throws -> [UInt8]
+  ) throws -> Bool {
+    let digest = Digest()
+    var number: UInt32 = 0
+    while number < blob.chunkCount {
+      let first = number
+      var chunks = BlobChunks()
+      chunks.lease(blob, until: end)
+      while number < blob.chunkCount, chunks.byteCount < 16 << 20 {
+        let content = try chunk(number)
+        digest.update(content)
+        content.lend { chunks.add(blob.key(number), $0) }
+        number += 1
+      }
+      if number == blob.chunkCount, digest.current() != blob.hash {
+        throw DatabaseError.corrupt(reason: "the content has changed while it was being stored")
+      }
+      let goesOn = try writer.exclusively {
+        // Chunks are removed from the last one on, so that those before this one are there too.
+        if first > 0, try !directory.log.hasChunk(blob.key(first - 1)) { return false }
+        try directory.log.commit(chunks)
+        return true
+      }
+      if !goesOn { return false }
+    }
+    return true
+  }
+
+  /// Keeps a stored content for some time from now on, even if nothing refers to it.
+  ///
+  /// A lease is never made shorter. It needs no renewal once a transaction refers to the content.
+  ///
+  /// - Parameters:
+  ///   - blob: The content.
+  ///   - duration: The time from now on.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/misuse(reason:)`` if the content
+  ///   is not stored here, for which its lease may have ended, or inside a write;
+  ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/full(reason:)``. The old lease holds then.
+  /// - Complexity: One flush, in the writer's turn.
+  public func renewLease(of blob: Blob, for duration: Duration) throws {
+    try translating {
+      let end = LeaseTime(directory).end(after: duration.microseconds)
+      let missing = try writer.exclusively { try directory.log.keep([blob], until: end) }
+      if missing.isEmpty { return }
+      throw DatabaseError.misuse(
+        reason: "\(blob.name) is not stored here, or its lease has ended and it was removed")
     }
   }
 
   /// Stores the blobs that another database has and this one has not, each durably.
   func take(_ blobs: Set<Blob>, from other: Snapshot) throws {
     if blobs.isEmpty { return }
-    for blob in try writer.exclusively({ try directory.log.keep(blobs) }) {
+    let end = LeaseTime(directory).end(after: BlobLeases.usual)
+    for blob in try writer.exclusively({ try directory.log.keep(blobs, until: end) }) {
       _ = try store { writer in try other.read(blob) { try writer.append($0) } }
     }
   }
 }
 
+/// The times of leases, in microseconds since 1970.
+struct LeaseTime {
+  let directory: OpenDirectory
+
+  init(_ directory: OpenDirectory) { self.directory = directory }
+
+  /// The time of day at which leases are judged. Looking at it does not move a clock that the app
+  /// supplies; as long as that has given no time, none has ended.
+  var present: Int64 { directory.present ?? .min }
+
+  /// The end of a lease that begins now.
+  func end(after lease: Int64) -> Int64 {
+    let (end, isBeyond) = directory.options.now.addingReportingOverflow(max(lease, 0))
+    return isBeyond ? .max : end
+  }
+}
+
+extension Duration {
+  /// The duration in whole microseconds; the longest one where it has more.
+  var microseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return Int64(clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds) / 1_000_000_000_000)
+  }
+}
+
 extension Log {
-  /// Keeps stored blobs from being removed, in one commit; the writer's turn is held.
+  /// Keeps stored blobs up to a time, in one commit; the writer's turn is held.
   ///
   /// - Returns: The blobs that are not stored.
-  fileprivate func keep(_ blobs: Set<Blob>) throws -> [Blob] {
+  fileprivate func keep(_ blobs: Set<Blob>, until end: Int64) throws -> [Blob] {
     // A blob without its last chunk is being removed, and then stored again, off the list.
     let (missing, known) = try readNewest { reader in
       let listed = Set(try reader.blobsGivenUp())
@@ -68,9 +159,14 @@ extension Log {
     }
     if known.isEmpty { return Array(missing) }
     var kept = BlobChunks()
-    for blob in known { kept.keep(blob) }
+    for blob in known { kept.lease(blob, until: end) }
     try commit(kept)
     return Array(missing)
+  }
+
+  /// True if a chunk is stored; the writer's turn is held.
+  fileprivate func hasChunk(_ key: [UInt8]) throws -> Bool {
+    try readNewest { try $0.storedChunk(key) { _ in true } ?? false }
   }
 
   /// Stores chunks without a transaction of their own.

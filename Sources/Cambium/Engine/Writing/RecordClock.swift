@@ -79,7 +79,7 @@ final class RecordClock: Sendable {
     }
     let isNews = state.leap == nil
     state.leap = state.leap ?? instant
-    let expected = time.addingClamped((instant - since).wholeMicroseconds)
+    let expected = time.addingClamped((instant - since).microseconds)
     let gained = Duration.microseconds(clock.subtractingClamped(expected))
     return (expected, isNews ? .clockLeapt(by: gained) : nil)
   }
@@ -128,13 +128,6 @@ extension OpenDirectory {
     let (time, news) = generators.clock.time(options.now, at: options.background.now, after: newest)
     if let news { report(news) }
     return time
-  }
-}
-
-extension Duration {
-  fileprivate var wholeMicroseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return Int64(clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds) / 1_000_000_000_000)
   }
 }
 

@@ -15,8 +15,8 @@ extension RunningTransaction {
       if try directory.log.read({ try $0.hasBlob(blob) }) { return }
       throw DatabaseError.badValue(
         operation.path ?? .root,
-        reason: "it refers to \(blob.name), which is not stored here, or not whole; store its "
-          + "content first")
+        reason: "it refers to \(blob.name), which is not stored here, or not whole, or was removed "
+          + "after its lease had ended; store its content first")
     }
   }
 }

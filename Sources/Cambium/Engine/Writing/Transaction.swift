@@ -270,7 +270,8 @@ extension Database.Transaction {
   /// Stores bytes as a blob with this transaction; refer to it with ``Value/blob(_:)``.
   ///
   /// - Parameter data: The content.
-  /// - Returns: The blob, by its content's address.
+  /// - Returns: The blob, by its content's address. If no transaction refers to it, it is kept for
+  ///   a day.
   /// - Throws: ``DatabaseError/transactionTooLarge(bytes:limit:)`` over 256 MiB of chunks.
   /// - Complexity: the bytes stay in memory until the commit; for large ones use
   ///   `Database.store` before the transaction.

@@ -52,10 +52,11 @@ extension WriteGroup {
 
   private func commitLog(_ numbers: [String: UInt64]) throws {
     var transaction: UInt64 = 0
+    let chunks = try leasedChunks()
     do {
       try directory.log.write(head: head) { writer in
         transaction = writer.reader.transaction
-        try additions.chunks.write(to: writer)
+        try chunks.write(to: writer)
         for record in records { try writer.append(record) }
         for (name, number) in numbers { try writer.setNumber(name, to: number) }
       }
@@ -64,6 +65,18 @@ extension WriteGroup {
     }
     // The writer's lock is held since the mark was read, so that nobody can have changed it.
     directory.stateInUse.noteCompared(state, at: transaction)
+  }
+
+  /// The chunks to store, with a lease for each blob to which no record of the group refers.
+  private func leasedChunks() throws -> BlobChunks {
+    var chunks = additions.chunks
+    var blobs = chunks.added
+    if blobs.isEmpty { return chunks }
+    for record in records { try BlobReferences.forEach(in: record) { blobs.remove($0) } }
+    if blobs.isEmpty { return chunks }
+    let end = LeaseTime(directory).end(after: BlobLeases.usual)
+    for blob in blobs { chunks.lease(blob, until: end) }
+    return chunks
   }
 
   /// Folds in the committed records after the state's own commit failed: with more room in its map,

@@ -6,12 +6,14 @@
 //     given up  chunk by chunk, the last one first, so that a blob is there whole or not at all
 //
 // A content that is stored again is referred to later. So storing takes a blob off the list, and
-// for a while keeps it from being listed. Where transactions are archived nothing is given up,
-// since any of their moments can be restored.
+// its lease keeps it from being listed. Where transactions are archived nothing is given up that
+// they refer to, since any of their moments can be restored. Blobs to which nothing ever referred
+// are listed by BlobCollection.swift.
 
 /// Takes the steps of giving blobs up.
 struct BlobSweep {
-  /// For so long after it was stored again a blob is not listed, in microseconds.
+  /// For so long after an earlier version of the program stored it again a blob is not listed, in
+  /// microseconds.
   static let grace: Int64 = 600_000_000
 
   let directory: OpenDirectory
@@ -46,6 +48,8 @@ struct BlobSweep {
         blobs = blobs.filter { GivenUpBlobs.keptName($0) != name }
       }
     }
+    let leased = try BlobLeases(log.reader).all()
+    blobs = blobs.filter { leased[$0] == nil }
     try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
   }
 

@@ -97,12 +97,26 @@ final class CompactionRun {
   func compact(upTo horizon: SequenceNumber, archives: Bool) throws -> Compaction {
     try finish()
     var result = try begin(upTo: horizon, archives: archives)
+    try collectBlobs(withUnleased: result.transactions > 0)
     if result.transactions > 0 {
       try announce(horizon, archives: result.archives)
       try finish()
     }
     result.bytesAfter = try bytesInUse()
     return result
+  }
+
+  /// Removes the blobs to which nothing refers once their leases have ended, and the uploads that
+  /// nobody goes on with.
+  func collectBlobs(withUnleased: Bool = false) throws {
+    UploadPart.removeLapsed(in: directory)
+    let collection = BlobCollection(directory: directory, progress: progress)
+    guard try withUnleased || collection.isDue() else { return }
+    var found = try collection.find(withUnleased: withUnleased)
+    while !found.isEmpty {
+      found = try writer.step("list", &pace) { try collection.list(found, until: $0) }
+    }
+    try finish()
   }
 
   /// The horizons, the head and the bytes in use before anything is done.
@@ -133,7 +147,7 @@ final class CompactionRun {
         try !log.blobsGivenUp().isEmpty
       )
     }
-    if horizon == .zero { return nil }
+    if horizon == .zero { return hasBlobs ? (.giveUp, horizon) : nil }
     if horizon > baseline { return (.publish, horizon) }
     if oldest <= horizon { return (.drop, horizon) }
     if try directory.currentState().read({ try $0.cut() }) < horizon { return (.cut, horizon) }

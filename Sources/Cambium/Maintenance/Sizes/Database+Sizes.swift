@@ -122,7 +122,8 @@ private struct Measuring {
       let isCopy = try !isKnown && measureCopy(name)
       for file in (try? Files.names(in: path)) ?? []
       where file != "data.mdb" || !(isKnown || isCopy) {
-        tally.add(Files.size(of: "\(path)/\(file)"), .files, in: nil)
+        let use: Sizes.Use = name.hasPrefix(UploadPart.prefix) ? .uploads : .files
+        tally.add(Files.size(of: "\(path)/\(file)"), use, in: nil)
       }
     }
   }

@@ -68,6 +68,11 @@ public struct Information: Sendable {
   public let oldestSnapshot: Duration?
   /// The findings of the last whole round of the scrub; nil while there was none.
   public let lastScrub: ScrubReport?
+  /// The number of blobs that are kept for a time, whether or not anything refers to them, and when
+  /// the last of these leases ends; nil if there are none.
+  public let leases: (count: Int, last: Date)?
+  /// The files that are on their way in.
+  public let uploads: [UnfinishedUpload]
 }
 
 extension Database {
@@ -103,7 +108,8 @@ extension Database {
               return Information.Table("state", try reader.access.usage(of: table, named: name))
             },
           consumers: try log.consumers(), oldestSnapshot: directory.ages.oldest,
-          lastScrub: ScrubPlace.read(directory).last)
+          lastScrub: ScrubPlace.read(directory).last, leases: try BlobLeases(log).counted(),
+          uploads: UploadPart.all(in: directory))
       }
     }
   }
@@ -116,6 +122,13 @@ extension Information.Table {
       environment: environment, name: usage.name, entries: Int(clamping: tree.entries),
       bytes: tree.bytes, depth: tree.depth, branchPages: tree.branchPages,
       leafPages: tree.leafPages, overflowPages: tree.overflowPages)
+  }
+}
+
+extension BlobLeases {
+  fileprivate func counted() throws -> (count: Int, last: Date)? {
+    let leases = try all()
+    return leases.values.max().map { (leases.count, Date(microseconds: $0)) }
   }
 }
 

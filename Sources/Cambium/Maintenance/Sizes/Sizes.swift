@@ -50,6 +50,8 @@ public struct Sizes: Sendable {
     case free
     /// Copies of the state: the baseline and the checkpoint.
     case copies
+    /// Files on their way in, of which not all is there yet.
+    case uploads
     /// Locks, and what is being made.
     case files
     /// Groups that are not reported separately, because there are too many.

@@ -1,6 +1,8 @@
 // The form of values of a type outside the database. A declaration gives it for simple values and
 // for types composed of them; nested values, unions and references add to that.
 
+import FoundationEssentials
+
 /// A type that is composed of others, or that is a reference.
 private protocol ComposedProperty { static var interchangeShape: InterchangeShape { get } }
 
@@ -50,6 +52,20 @@ extension Set: ComposedProperty where Element: PropertyValue {
 
 extension Dictionary: ComposedProperty where Key: DictionaryKey, Value: PropertyValue {
   fileprivate static var interchangeShape: InterchangeShape { .map { .of(Value.self) } }
+}
+
+extension StoredFile: ComposedProperty {
+  fileprivate static var interchangeShape: InterchangeShape {
+    .nested {
+      [
+        InterchangeMember(name: "content", shape: .of(Blob.self)),
+        InterchangeMember(name: "name", shape: .of(String.self)),
+        InterchangeMember(name: "type", shape: .of(String?.self)),
+        InterchangeMember(name: "created", shape: .of(Date?.self)),
+        InterchangeMember(name: "modified", shape: .of(Date?.self)),
+      ]
+    }
+  }
 }
 
 extension ModelID: ComposedProperty {
