@@ -9,10 +9,19 @@ package final class PartFile: Sendable {
   /// - Throws: ``StorageError``: `.busy` if somebody else has it open, `.notRegular`.
   package init(_ path: String) throws(StorageError) {
     self.path = path
-    descriptor = try DirectoryEntry(path).openOrCreate()
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-      close(descriptor)
-      throw StorageError(.busy, "\(path) is being written by another")
+    while true {
+      let opened = try DirectoryEntry(path).openOrCreate()
+      let isLocked = flock(opened, LOCK_EX | LOCK_NB) == 0
+      if !isLocked, errno == EWOULDBLOCK {
+        close(opened)
+        throw StorageError(.busy, "\(path) is being written by another")
+      }
+      // Who held the lock may have renamed the file before it was released.
+      if Files.identity(of: opened) == Files.identity(of: path) {
+        descriptor = opened
+        return
+      }
+      close(opened)
     }
   }
 

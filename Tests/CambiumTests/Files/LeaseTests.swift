@@ -179,6 +179,42 @@ struct LeaseTests {
     try place.expectSound()
   }
 
+  @Test("of an upload ends in the background, where no blob has one")
+  func uploadInBackground() async throws {
+    let place = try Place()
+    let database = try place.open {
+      clock.configure(&$0)
+      $0.compactionLook = (.zero, 1)
+    }
+    _ = try database.stage(name: "a", lease: .seconds(10))
+    try clock.pass(.days(1), in: database)
+    let isGone = try await eventually {
+      try database.commit { tx in try tx.set("n", to: 1) }
+      database.finishCompaction()
+      return try !place.names.contains { $0.hasPrefix(UploadPart.prefix) }
+    }
+    #expect(isGone)
+    try await database.close()
+    try place.expectSound()
+  }
+
+  @Test("covers a blob that another stores meanwhile, whose chunks are not written over")
+  func storedMeanwhile() throws {
+    try withPrepared { database in
+      let good = noise(6, count: 66 * BlobChunks.chunkBytes)
+      let blob = Blob(hash: Array(good).lend { Digest.of($0) }, size: UInt64(good.count))
+      let bad = Array(noise(7, count: BlobChunks.chunkBytes))
+      var isStored = false
+      // The bytes are no longer those that the address was taken of.
+      try database.store(blob, leased: BlobLeases.usual) { _ in
+        if !isStored { _ = try database.store(good) }
+        isStored = true
+        return bad
+      }
+      #expect(try database.read { try $0.read(blob) } == good)
+    }
+  }
+
   @Test("that ends while its blob is being stored makes storing begin anew, and leaves no gap")
   func endsMeanwhile() throws {
     try withPrepared { database in

@@ -4,6 +4,7 @@
 
 import Foundation
 import LMDB
+import Simulation
 import Synchronization
 import Testing
 
@@ -181,6 +182,63 @@ struct UploadTests {
     #expect(try !place.names.contains { $0.hasPrefix("upload-") })
     try await database.close()
     try place.expectSound()
+  }
+
+  @Test("that is cancelled while it ends is either there or not, and says which")
+  func cancelledAtItsEnd() async throws {
+    try await withDatabase { database in
+      var random = SeededGenerator(seed: 12)
+      for number in 0..<30 {
+        let upload = try database.stage(name: "a")
+        let bytes = noise(100 + number, count: 2_000_000)
+        try upload.append(bytes)
+        let ending = Task { try await upload.finish() }
+        try await Task.sleep(for: .microseconds(random.below(6000)))
+        upload.cancel()
+        switch await ending.result {
+        case .success(let file):
+          #expect(upload.progress.phase == .finished)
+          #expect(try database.read { try $0.read(file.content) } == bytes)
+        case .failure(let error):
+          #expect(error is CancellationError)
+          #expect(upload.progress.phase == .cancelled)
+        }
+        #expect(try database.uploads().isEmpty)
+      }
+    }
+  }
+
+  @Test("that is let go of ends the progress of its observers")
+  func letGo() async throws {
+    try await withDatabase { database in
+      func observed() throws -> AsyncStream<TransferProgress> {
+        let upload = try database.stage(name: "a")
+        try upload.append(content)
+        return upload.updates
+      }
+      let steps = await (try observed()).reduce(into: []) { $0.append($1) }
+      #expect(steps.map(\.done) == [UInt64(content.count)])
+      #expect(
+        try database.resumeUpload(try #require(try database.uploads().first).id).received == 0)
+    }
+  }
+
+  @Test("goes on with a file that begins with what was received, and with no other")
+  func startOfFile() async throws {
+    let place = try Place()
+    let database = try place.open()
+    let (same, other) = (place.beside("same"), place.beside("other"))
+    try content.write(to: URL(filePath: same))
+    try noise(4, count: content.count).write(to: URL(filePath: other))
+    let upload = try database.stage(name: "a")
+    try upload.append(content.prefix(400_000))
+    #expect(try upload.hasReceived(startOf: same))
+    #expect(try !upload.hasReceived(startOf: other))
+    await #expect(throws: DatabaseError.self) { try await upload.send(contentsOf: other) }
+    #expect(upload.received == 400_000)
+    try await upload.send(contentsOf: same)
+    #expect(try await upload.finish().content == database.store(content))
+    try await database.close()
   }
 
   // MARK: Its memory

@@ -35,6 +35,30 @@ struct ConditionalPropertyTests {
     }
   }
 
+  /// A condition that asks about another conditional property, which is named before it.
+  struct Chained: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var isOpen = false
+    var level = 0
+    var note = ""
+    static let schema = ModelSchema<Chained>("chained") {
+      Property(\.level).when { $0.isOpen }
+      Property(\.note).when { $0.level == 2 }
+    }
+  }
+
+  @Test("is read by what its record has of other conditional properties")
+  func chained() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("chained/1", to: ["isOpen": false, "level": 2, "note": "a"])
+      }
+      try database.register(Chained.self)
+      #expect(try database.find(Chained.ID(1)) == Chained(id: .init(1), note: "a"))
+    }
+  }
+
   private static func entry(_ key: Int, _ random: inout FormatRandom) -> Entry {
     Entry(
       id: .init(key), kind: random.pick(Kind.allCases), title: random.pick(["a", "b", "c"]),

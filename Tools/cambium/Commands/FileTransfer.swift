@@ -14,7 +14,7 @@ enum FileTransfer {
     try await showing(upload.updates, "store", call) {
       try await upload.send(contentsOf: source.path)
     }
-    if upload.received != source.size {
+    if !source.isUnchanged || upload.received != source.size {
       upload.cancel()
       throw Failure(
         .refused, "changed", "\(Terminal.escaped(source.path)) has changed while it was read",
@@ -89,12 +89,21 @@ private struct SourceFile {
     (size, modified) = found
   }
 
-  /// The upload that an earlier call has broken off, or a new one.
+  /// True if it is as it was, as far as its size and its time tell.
+  var isUnchanged: Bool { System.file(path).map { $0 == (size, modified) } ?? false }
+
+  /// The upload of this file that an earlier call has broken off, or a new one.
   func upload(in database: Database) throws -> Upload {
-    let known = try database.uploads().first {
-      $0.name == name && $0.type == type && $0.size == size && $0.modified == modified
+    for known in try database.uploads()
+    where known.name == name && known.type == type && known.size == size
+      && known.modified == modified
+    {
+      // A file of the same name, size and time may be another one.
+      guard let upload = try? database.resumeUpload(known.id),
+        try upload.hasReceived(startOf: path)
+      else { continue }
+      return upload
     }
-    if let known, let upload = try? database.resumeUpload(known.id) { return upload }
     return try database.stage(name: name, type: type, size: size, modified: modified)
   }
 }

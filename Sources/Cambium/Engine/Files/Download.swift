@@ -6,7 +6,9 @@ import Synchronization
 /// crash, and cancelled.
 ///
 ///     let download = try database.download(film.content, to: "film.mp4")
-///     Task { for await step in download.updates { bar.fraction = step.fraction } }
+///     Task { [updates = download.updates] in
+///       for await step in updates { bar.fraction = step.fraction }
+///     }
 ///     try await download.run()
 ///
 /// The bytes go to a file beside the target, with `.part` behind its name. A download to the same
@@ -29,8 +31,8 @@ public final class Download: Sendable {
   /// The phase, and how far it has come.
   public var progress: TransferProgress { control.progress }
 
-  /// The progress from now on, ending with the download. A slow observer misses steps, never the
-  /// last one.
+  /// The progress from now on, ending with the download or with this object. A slow observer misses
+  /// steps, never the last one.
   public var updates: AsyncStream<TransferProgress> { control.updates() }
 
   /// Makes ``run()`` wait before it reads on.
@@ -76,21 +78,22 @@ public final class Download: Sendable {
   ///
   /// - Returns: True if there is more to do.
   private func step() throws -> Bool {
-    let isMore = try translating {
+    try translating {
       try part.withLock { part in
         try control.check()
         guard let open = part else { throw CancellationError() }
         for _ in 0..<Download.stepChunks where open.received < blob.size {
           try open.add { number in try database.directory.log.read { try $0.chunk(blob, number) } }
         }
-        let isMore = try open.received < blob.size || !open.complete()
         control.advance(to: open.received)
-        if !isMore { part = nil }
-        return isMore
+        if open.received < blob.size { return true }
+        try control.check()
+        if try !open.complete() { return true }
+        control.enter(.finished, from: [.running, .paused])
+        part = nil
+        return false
       }
     }
-    if !isMore { control.enter(.finished, from: [.running, .paused]) }
-    return isMore
   }
 
   private static let stepChunks = 16
@@ -141,6 +144,8 @@ private final class DownloadPart: @unchecked Sendable {
   private(set) var received: UInt64 = 0
   /// True if some of it was there before.
   private var isResumed = false
+  /// True once the complete file has its name.
+  private var isNamed = false
 
   init(_ blob: Blob, _ target: String) throws {
     (self.blob, self.target, path) = (blob, target, target + ".part")
@@ -192,9 +197,12 @@ private final class DownloadPart: @unchecked Sendable {
       try startOver()
       return false
     }
-    try DownloadPart.check(target)
-    try file.sync()
-    try Files.rename(path, to: target)
+    if !isNamed {
+      try DownloadPart.check(target)
+      try file.sync()
+      try Files.rename(path, to: target)
+      isNamed = true
+    }
     try Files.sync(Files.parent(of: target))
     return true
   }
@@ -207,5 +215,5 @@ private final class DownloadPart: @unchecked Sendable {
   }
 
   /// Removes what is there; where that fails it can be taken over, or removed by hand.
-  func remove() { try? Files.remove(path) }
+  func remove() { try? Files.remove(isNamed ? target : path) }
 }

@@ -12,6 +12,9 @@ public struct TransferProgress: Hashable, Sendable {
     case finished
     /// It was given up, and nothing is left of it.
     case cancelled
+
+    /// True if nothing comes after it.
+    var isLast: Bool { self == .finished || self == .cancelled }
   }
 
   /// The present phase.
@@ -44,6 +47,11 @@ final class TransferControl: Sendable {
     state = Mutex(State(progress: TransferProgress(phase: .running, done: done, total: total)))
   }
 
+  deinit {
+    let observers = state.withLock { Array($0.observers.values) }
+    for observer in observers { observer.finish() }
+  }
+
   var progress: TransferProgress { state.withLock { $0.progress } }
 
   /// The progress from now on. A slow observer misses steps, never the last one.
@@ -53,9 +61,10 @@ final class TransferControl: Sendable {
     let id = state.withLock { state in
       state.nextID += 1
       state.observers[state.nextID] = observer
-      TransferControl.tell(state.progress, [observer])
+      observer.yield(state.progress)
       return state.nextID
     }
+    if progress.phase.isLast { observer.finish() }
     observer.onTermination = { [weak self] _ in
       _ = self?.state.withLock { $0.observers.removeValue(forKey: id) }
     }
@@ -83,25 +92,19 @@ final class TransferControl: Sendable {
   }
 
   private func change(_ body: (inout TransferProgress) -> Bool) -> Bool {
-    let (isChanged, progress, observers, waiters) = state.withLock { state in
+    let (isChanged, ended, waiters) = state.withLock { state in
       let isChanged = body(&state.progress)
-      let isPaused = state.progress.phase == .paused
+      let (phase, observers) = (state.progress.phase, Array(state.observers.values))
+      // Told behind the lock, so that no observer hears of two changes in the wrong order.
+      if isChanged { for observer in observers { observer.yield(state.progress) } }
       return (
-        isChanged, state.progress, isChanged ? Array(state.observers.values) : [],
-        isPaused ? [] : state.waiting.takeAll()
+        isChanged, phase.isLast ? observers : [], phase == .paused ? [] : state.waiting.takeAll()
       )
     }
-    TransferControl.tell(progress, observers)
+    // Not behind it, since ending an observer takes it off the list.
+    for observer in ended { observer.finish() }
     for waiter in waiters { waiter.resume() }
     return isChanged
-  }
-
-  private static func tell(_ progress: TransferProgress, _ observers: [Observer]) {
-    let isOver = progress.phase == .finished || progress.phase == .cancelled
-    for observer in observers {
-      observer.yield(progress)
-      if isOver { observer.finish() }
-    }
   }
 
   /// Checks that more may come.

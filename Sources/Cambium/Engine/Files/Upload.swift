@@ -6,14 +6,17 @@ import Synchronization
 /// by another process after a crash, and cancelled.
 ///
 ///     let upload = try database.stage(name: "film.mp4", type: "video/mp4", size: size)
-///     Task { for await step in upload.updates { bar.fraction = step.fraction } }
+///     Task { [updates = upload.updates] in
+///       for await step in updates { bar.fraction = step.fraction }
+///     }
 ///     try await upload.send(response.body)
 ///     let film = try await upload.finish()
 ///     try await database.write { tx in try tx.set("films/1", to: ["data": .file(film)]) }
 ///
 /// The bytes go to a file in the database's directory, and at the end into the log in steps of 16
 /// MiB, between which others write. No write waits for the source. Memory is bounded whatever the
-/// size.
+/// size. Nobody else can go on with the upload while this object exists, so a task that observes it
+/// holds its `updates`, as above, and not the upload.
 public final class Upload: Sendable, Identifiable {
   /// The upload's id, for ``Database/resumeUpload(_:)``.
   public let id: UUID
@@ -36,8 +39,8 @@ public final class Upload: Sendable, Identifiable {
   /// The phase, and how far it has come.
   public var progress: TransferProgress { control.progress }
 
-  /// The progress from now on, ending with the upload. A slow observer misses steps, never the last
-  /// one.
+  /// The progress from now on, ending with the upload or with this object. A slow observer misses
+  /// steps, never the last one.
   public var updates: AsyncStream<TransferProgress> { control.updates() }
 
   /// Makes `send` wait before it takes the next piece from its source.
@@ -47,7 +50,8 @@ public final class Upload: Sendable, Identifiable {
   public func resume() { control.enter(.running, from: [.paused]) }
 
   /// Gives the upload up, and removes what was received. It waits for a piece that is being
-  /// written; a `send` that runs throws `CancellationError`. Nothing happens after the end.
+  /// written; a `send` or a `finish` that runs throws `CancellationError`. Nothing happens after
+  /// the end.
   public func cancel() {
     guard control.enter(.cancelled, from: [.running, .paused]) else { return }
     part.withLock { part in
@@ -129,11 +133,18 @@ public final class Upload: Sendable, Identifiable {
 
   /// Adds the content of a file, from the byte after those that were received.
   ///
-  /// - Parameter path: The file, which must be the same as before if the upload was resumed.
-  /// - Throws: ``DatabaseError/ioFailure(reason:)`` if it cannot be read; otherwise as `send`.
+  /// - Parameter path: The file, which must begin with the bytes that were received.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` if it does not, and none is added;
+  ///   ``DatabaseError/ioFailure(reason:)`` if it cannot be read; otherwise as `send`.
+  /// - Complexity: Reads the file once, also what was received of it.
   public func send(contentsOf path: String) async throws {
     try await saving {
       let path = Database.located(path)
+      guard try await database.inBackground({ try self.hasReceived(startOf: path) }) else {
+        throw DatabaseError.misuse(
+          reason: "\(path) does not begin with the \(received) bytes that were received; it has "
+            + "changed, or is another file, so begin a new upload")
+      }
       let reader = try translating { try FileReader(path, from: received) }
       var isMore = true
       while isMore {
@@ -145,6 +156,18 @@ public final class Upload: Sendable, Identifiable {
         }
       }
     }
+  }
+
+  /// Finds out if a file begins with the bytes that were received, so that they need not be sent
+  /// again.
+  ///
+  /// - Parameter path: The file.
+  /// - Returns: True if it does, also where nothing was received.
+  /// - Throws: ``DatabaseError/ioFailure(reason:)`` if it cannot be read; otherwise as
+  ///   ``append(_:)``.
+  /// - Complexity: Reads as much of the file, about 1 GB/s, on the calling thread.
+  public func hasReceived(startOf path: String) throws -> Bool {
+    try using { try $0.isStart(of: try FileReader(Database.located(path))) }
   }
 
   private static let pieceBytes = 1 << 18
@@ -185,15 +208,16 @@ public final class Upload: Sendable, Identifiable {
         try open.save()
         let file = try open.file()
         try database.store(file.content, leased: open.note.lease.microseconds) {
-          try open.chunk($0)
+          try control.check()
+          return try open.chunk($0)
         }
+        guard control.enter(.finished, from: [.running, .paused]) else { throw CancellationError() }
         // A directory that cannot be removed now goes once its lease has ended.
         try? open.remove()
         part = nil
         return file
       }
     }
-    control.enter(.finished, from: [.running, .paused])
     return file
   }
 

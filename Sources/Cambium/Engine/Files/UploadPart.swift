@@ -64,14 +64,19 @@ final class UploadPart: @unchecked Sendable {
     "\(directory.path)/\(prefix)\(id.uuidString.lowercased())"
   }
 
-  /// Begins an upload.
+  /// Begins an upload; where that fails nothing is left.
   init(creating note: UnfinishedUpload, in directory: OpenDirectory) throws {
     claim = try ClaimedDirectory(creating: UploadPart.path(of: note.id, in: directory))
     content = try PartFile("\(claim.path)/content")
     self.note = note
     now = { directory.options.now }
-    try save()
-    try Files.sync(directory.path)
+    do {
+      try save()
+      try Files.sync(directory.path)
+    } catch {
+      try? remove()
+      throw error
+    }
   }
 
   /// Goes on with one.
@@ -111,6 +116,19 @@ final class UploadPart: @unchecked Sendable {
     received += UInt64(bytes.count)
   }
 
+  /// True if a file begins with what was received.
+  func isStart(of file: FileReader) throws -> Bool {
+    let other = Digest()
+    var rest = received
+    while rest > 0 {
+      let bytes = try file.read(Int(min(rest, 1 << 20)))
+      if bytes.isEmpty { return false }
+      other.update(bytes)
+      rest -= UInt64(bytes.count)
+    }
+    return other.current() == digest.soFar()
+  }
+
   /// A chunk of the content.
   func chunk(_ number: UInt32) throws -> [UInt8] {
     let chunkBytes = UInt64(BlobChunks.chunkBytes)
@@ -134,19 +152,26 @@ final class UploadPart: @unchecked Sendable {
   /// Makes durable what was received.
   func save() throws {
     try content.sync()
-    note.received = received
-    note.touched = Date(microseconds: now())
+    var saved = note
+    (saved.received, saved.touched) = (received, Date(microseconds: now()))
     let (name, new) = ("\(claim.path)/upload", "\(claim.path)/upload.tmp")
     if Files.exists(new) { try Files.remove(new) }
     let writer = try FileWriter(creating: new)
-    try writer.append(MetaEntry.seal(try note.stored(digest.soFar()), name: UploadPart.entryName))
+    try writer.append(MetaEntry.seal(try saved.stored(digest.soFar()), name: UploadPart.entryName))
     try writer.sync()
     try Files.replace(name, with: new)
     try Files.sync(claim.path)
+    note = saved
   }
 
   /// Removes the upload.
-  func remove() throws { try Files.removeDirectory(claim.path) }
+  func remove() throws { try UploadPart.remove(claim) }
+
+  /// Removes the entry first: what a crash leaves after that was never begun, and is swept.
+  private static func remove(_ claim: ClaimedDirectory) throws {
+    if Files.exists("\(claim.path)/upload") { try Files.remove("\(claim.path)/upload") }
+    try Files.removeDirectory(claim.path)
+  }
 
   // MARK: All uploads
 
@@ -171,8 +196,7 @@ final class UploadPart: @unchecked Sendable {
   static func remove(_ id: UUID, in directory: OpenDirectory) throws -> Bool {
     let path = path(of: id, in: directory)
     guard Files.exists(path) else { return false }
-    let claim = try ClaimedDirectory(locking: path)
-    try Files.removeDirectory(claim.path)
+    try remove(try ClaimedDirectory(locking: path))
     return true
   }
 
@@ -188,8 +212,14 @@ final class UploadPart: @unchecked Sendable {
       guard isOver(id, at: path, now), let claim = try? ClaimedDirectory(locking: path),
         isOver(id, at: path, now)
       else { continue }
-      try? Files.removeDirectory(claim.path)
+      try? remove(claim)
     }
+  }
+
+  /// True if an upload's lease has ended, or one was never begun.
+  static func hasLapsed(in directory: OpenDirectory) -> Bool {
+    let now = LeaseTime(directory).present
+    return ids(in: directory).contains { isOver($0, at: path(of: $0, in: directory), now) }
   }
 
   private static func isOver(_ id: UUID, at path: String, _ now: Int64) -> Bool {

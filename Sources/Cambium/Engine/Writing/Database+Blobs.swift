@@ -79,13 +79,16 @@ extension Database {
       if number == blob.chunkCount, digest.current() != blob.hash {
         throw DatabaseError.corrupt(reason: "the content has changed while it was being stored")
       }
-      let goesOn = try writer.exclusively {
+      let isThere = try writer.exclusively { () -> Bool? in
+        // Another has stored it, and what is there is not written over.
+        if try directory.log.keep([blob], until: end).isEmpty { return true }
         // Chunks are removed from the last one on, so that those before this one are there too.
-        if first > 0, try !directory.log.hasChunk(blob.key(first - 1)) { return false }
+        if first > 0, try !directory.log.hasChunk(blob.key(first - 1)) { return nil }
         try directory.log.commit(chunks)
-        return true
+        return false
       }
-      if !goesOn { return false }
+      guard let isThere else { return false }
+      if isThere { return true }
     }
     return true
   }

@@ -27,8 +27,9 @@ struct BlobCollection {
   let directory: OpenDirectory
   let progress: ProgressReporter
 
-  /// True if any lease has ended.
+  /// True if any lease has ended, of a blob or of an upload.
   func isDue() throws -> Bool {
+    if UploadPart.hasLapsed(in: directory) { return true }
     guard let first = try firstEnd() else { return false }
     return first <= LeaseTime(directory).present
   }

@@ -37,14 +37,14 @@ final class CompactionJob: Job {
     get throws { try writer.directory.log.read { try $0.retention() }.keepsEverything }
   }
 
-  /// True if leases have ended. They are read only when the first of those that were there may have
-  /// ended, and every ten minutes, since there may be many.
+  /// True if leases of blobs or of uploads have ended. They are read only when the first of those
+  /// that were there may have ended, and every ten minutes, since there may be many.
   private func hasEndedLeases() throws -> Bool {
     let now = LeaseTime(writer.directory).present
     if leasesLook.withLock({ now < $0 }) { return false }
     let first = try collection(ProgressReporter()).firstEnd()
     leasesLook.withLock { $0 = min(first ?? .max, max(now, 0) + CompactionJob.leasesPause) }
-    return first.map { $0 <= now } ?? false
+    return first.map { $0 <= now } ?? false || UploadPart.hasLapsed(in: writer.directory)
   }
 
   private static let leasesPause: Int64 = 600_000_000

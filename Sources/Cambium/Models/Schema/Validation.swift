@@ -111,16 +111,17 @@ struct ModelRule<M: Model>: Sendable {
 struct ModelCondition<M: Model>: Sendable {
   /// True if it is read only under the condition, too.
   let decidesReads: Bool
-  /// Makes the property what it is in the template, where the condition does not hold.
-  let settle: @Sendable (_ model: inout M, _ template: M) -> Void
+  let holds: @Sendable (_ model: M) -> Bool
+  /// Makes the property what it is in the template.
+  let reset: @Sendable (_ model: inout M, _ template: M) -> Void
 
   init<V>(
     _ keyPath: KeyPath<M, V> & Sendable, _ holds: @escaping @Sendable (M) -> Bool,
     decidesReads: Bool = false
   ) {
     self.decidesReads = decidesReads
-    settle = { model, template in
-      if holds(model) { return }
+    self.holds = holds
+    reset = { model, template in
       // The schema refuses others.
       guard let place = keyPath as? WritableKeyPath<M, V> else { return }
       model[keyPath: place] = template[keyPath: place]
@@ -131,14 +132,17 @@ struct ModelCondition<M: Model>: Sendable {
 extension ModelSchema {
   /// Makes the properties initial that are not stored of a model like this.
   func settle(_ model: inout M) {
-    for condition in conditions { condition.settle(&model, template) }
+    for condition in conditions where !condition.holds(model) {
+      condition.reset(&model, template)
+    }
   }
 
   /// Makes the properties initial that are not read of a model like this.
   @usableFromInline
   func hideUnread(_ model: inout M) {
-    for condition in conditions where condition.decidesReads {
-      condition.settle(&model, template)
+    let whole = model
+    for condition in conditions where condition.decidesReads && !condition.holds(whole) {
+      condition.reset(&model, template)
     }
   }
 

@@ -149,7 +149,8 @@ extension Semijoin {
     // `all` is refuted by one that fails, the others are decided by one that passes.
     let wanted = quantifier == .all ? Condition.Test.not(inner) : inner
     guard try costOfAsking(target, wanted) * 2 < near, let keys = try keys(target, wanted),
-      let referring = try referring(to: keys, by: name, collection, upTo: count)
+      let referring = try referring(
+        to: keys, by: name, collection, upTo: min(count, Semijoin.keysMax))
     else { return nil }
     words.append(
       "first ask \(ConditionText.collection(target)) where \(wanted.brief): \(keys.count) found, "
@@ -158,8 +159,8 @@ extension Semijoin {
     return quantifier == .any ? isOne : .not(isOne)
   }
 
-  /// The keys of the records that refer to some, each once; nil where they are no fewer than those
-  /// that would be looked at anyway.
+  /// The keys of the records that refer to some, each once; nil where there are too many, or no
+  /// fewer than those that would be looked at anyway.
   private func referring(
     to keys: [Value], by name: NameID, _ collection: NodePath, upTo limit: Int
   ) throws -> [Value]? {
