@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumConformance", targets: ["CambiumConformance"]),
+    .library(name: "CambiumServer", targets: ["CambiumServer"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   targets: [
@@ -45,6 +46,13 @@ let package = Package(
       name: "Cambium",
       dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc", "CPCRE2"],
       swiftSettings: settings),
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    .target(
+      name: "CambiumServer", dependencies: ["Cambium", "CMicrohttpd"], swiftSettings: settings),
+    .testTarget(
+      name: "CambiumServerTests", dependencies: ["CambiumServer"], swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(
       name: "CambiumConformance", dependencies: ["Cambium"], path: "Tests/CambiumConformance",

@@ -1,0 +1,57 @@
+import Cambium
+import Synchronization
+
+/// Who makes a request, and what they may do: everything that is read or written for a request is
+/// asked of this first.
+struct Caller: Sendable {
+  /// The name under which changes are recorded where the request names nobody; nil for none.
+  var name: String?
+  /// The node at and below which the caller may read.
+  var scope: NodePath
+  var canWrite: Bool
+  /// Becomes true once the caller's token is withdrawn, which ends the streams that it opened.
+  var withdrawal = Withdrawal()
+
+  /// A caller who may do everything.
+  static let everything = Caller(scope: .root, canWrite: true)
+
+  /// True if all that is at and below a node is within the scope.
+  func covers(_ path: NodePath) -> Bool { path.isWithin(scope) }
+}
+
+/// Tells the streams of a token's holder that the token is withdrawn.
+final class Withdrawal: Sendable {
+  private struct State {
+    var isDone = false
+    var actions: [UInt64: @Sendable () -> Void] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  var isDone: Bool { state.withLock { $0.isDone } }
+
+  /// Calls `action` once the token is withdrawn: at once, if it was. The number removes it.
+  func onDone(_ action: @escaping @Sendable () -> Void) -> UInt64 {
+    let number: UInt64? = state.withLock { state in
+      if state.isDone { return nil }
+      state.last += 1
+      state.actions[state.last] = action
+      return state.last
+    }
+    if let number { return number }
+    action()
+    return 0
+  }
+
+  func remove(_ number: UInt64) { state.withLock { _ = $0.actions.removeValue(forKey: number) } }
+
+  func withdraw() {
+    let actions = state.withLock { state in
+      state.isDone = true
+      defer { state.actions = [:] }
+      return Array(state.actions.values)
+    }
+    for action in actions { action() }
+  }
+}

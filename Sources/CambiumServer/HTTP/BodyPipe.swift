@@ -1,0 +1,185 @@
+import Dispatch
+import Synchronization
+
+/// The body of an answer that is written while it is sent, by one thread or task at a time.
+///
+///     writer ──write, offer──▶ [pieces, at most `capacity` bytes] ──read──▶ the connection
+///
+/// A list waits in ``write(_:)`` until the client has taken what is before it, so that it needs no
+/// memory that grows with it. A stream of events must not wait: ``offer(_:)`` refuses what a slow
+/// client has no room for, and the stream ends; the client comes back and resumes.
+///
+/// Pieces are kept as they are given, so that one piece that goes to many clients is held once.
+final class BodyPipe: Sendable {
+  /// The client has gone, or took nothing for too long; what is written goes nowhere.
+  struct Abandoned: Error {}
+
+  /// A step of the connection.
+  enum Reading: Equatable {
+    /// So many bytes were copied.
+    case bytes(Int)
+    /// Nothing is there; the connection was suspended, and is woken by what comes.
+    case nothing
+    case end
+  }
+
+  fileprivate struct State {
+    var pieces: [ArraySlice<UInt8>] = []
+    /// The first of `pieces` that is not yet sent.
+    var first = 0
+    var byteCount = 0
+    var isFinished = false
+    var isAbandoned = false
+    /// True while a writer waits for room.
+    var isWaiting = false
+    /// Wakes the connection that found nothing.
+    var wake: (@Sendable () -> Void)?
+    var endings: [@Sendable () -> Void] = []
+  }
+
+  private let capacity: Int
+  private let patience: Duration
+  private let state = Mutex(State())
+  private let room = DispatchSemaphore(value: 0)
+
+  /// A pipe that holds at most `capacity` bytes, or one longer piece.
+  ///
+  /// - Parameter patience: How long `write` waits for a client that takes nothing.
+  init(capacity: Int = 256 << 10, patience: Duration = .seconds(30)) {
+    self.capacity = capacity
+    self.patience = patience
+  }
+
+  /// Appends a piece, and waits while there is no room for it.
+  ///
+  /// - Throws: ``Abandoned``.
+  func write(_ piece: [UInt8]) throws(Abandoned) {
+    while true {
+      let (isTaken, wake) = try state.withLock { state throws(Abandoned) in
+        if state.isAbandoned { throw Abandoned() }
+        guard state.byteCount == 0 || state.byteCount + piece.count <= capacity else {
+          state.isWaiting = true
+          return (false, nil as (@Sendable () -> Void)?)
+        }
+        return (true, state.append(piece))
+      }
+      wake?()
+      if isTaken { return }
+      if room.wait(timeout: .now() + patience.seconds) == .timedOut {
+        abandon()
+        throw Abandoned()
+      }
+    }
+  }
+
+  /// Appends a piece if there is room for it.
+  ///
+  /// - Returns: False where there is none or the client has gone; the pipe is abandoned then.
+  func offer(_ piece: [UInt8]) -> Bool {
+    let (isTaken, wake) = state.withLock { state in
+      if state.isAbandoned || state.isFinished { return (false, nil as (@Sendable () -> Void)?) }
+      if state.byteCount > 0 && state.byteCount + piece.count > capacity { return (false, nil) }
+      return (true, state.append(piece))
+    }
+    wake?()
+    if !isTaken { abandon() }
+    return isTaken
+  }
+
+  /// Ends the body after what was written.
+  func finish() {
+    let wake = state.withLock { state in
+      state.isFinished = true
+      return state.takeWake()
+    }
+    wake?()
+  }
+
+  /// True once nobody reads any more.
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+  /// Calls `action` once the body is sent, or abandoned: at once, if it was.
+  func onEnd(_ action: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      if state.isAbandoned { return true }
+      state.endings.append(action)
+      return false
+    }
+    if isOver { action() }
+  }
+
+  /// Gives up the body: what is left is not sent, and writers throw.
+  func abandon() {
+    let (wake, endings) = state.withLock { state in
+      state.isAbandoned = true
+      (state.pieces, state.first, state.byteCount) = ([], 0, 0)
+      defer { state.endings = [] }
+      return (state.takeWake(), state.endings)
+    }
+    room.signal()
+    wake?()
+    for action in endings { action() }
+  }
+
+  /// Copies the next bytes to the connection.
+  ///
+  /// - Parameters:
+  ///   - buffer: Gets the bytes.
+  ///   - suspend: Suspends the connection. It is called before anything can call `wake`.
+  ///   - wake: Wakes the connection, once.
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, suspend: () -> Void,
+    wake: @escaping @Sendable () -> Void
+  ) -> Reading {
+    // A C pointer cannot go through `withLock`, which sends what it is given.
+    nonisolated(unsafe) let target = unsafe buffer
+    nonisolated(unsafe) let suspend = suspend
+    let (reading, hasRoom) = state.withLock { state -> (Reading, Bool) in
+      let count = unsafe state.copy(into: target)
+      if count > 0 {
+        let isWaiting = state.isWaiting
+        state.isWaiting = false
+        return (.bytes(count), isWaiting)
+      }
+      if state.isFinished || state.isAbandoned { return (.end, false) }
+      unsafe suspend()
+      state.wake = wake
+      return (.nothing, false)
+    }
+    if hasRoom { room.signal() }
+    return reading
+  }
+}
+
+extension BodyPipe.State {
+  /// Appends a piece, and returns what wakes the connection.
+  fileprivate mutating func append(_ piece: [UInt8]) -> (@Sendable () -> Void)? {
+    if piece.isEmpty { return nil }
+    pieces.append(piece[...])
+    byteCount += piece.count
+    return takeWake()
+  }
+
+  fileprivate mutating func takeWake() -> (@Sendable () -> Void)? {
+    defer { wake = nil }
+    return wake
+  }
+
+  fileprivate mutating func copy(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var count = 0
+    while first < pieces.count, count < buffer.count {
+      let part = pieces[first].prefix(buffer.count - count)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyBytes(from: part)
+      count += part.count
+      pieces[first] = pieces[first].dropFirst(part.count)
+      if pieces[first].isEmpty { first += 1 }
+    }
+    byteCount -= count
+    if first == pieces.count { (pieces, first) = ([], 0) }
+    return count
+  }
+}
+
+extension Duration {
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
