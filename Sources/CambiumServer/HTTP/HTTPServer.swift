@@ -80,7 +80,6 @@ import Synchronization
       item(.CONNECTION_MEMORY_LIMIT, limits.headBytesMax),
       item(.CONNECTION_TIMEOUT, limits.requestSeconds),
       item(.LISTEN_BACKLOG_SIZE, 1024),
-      item(.LISTENING_ADDRESS_REUSE, 1),
       item(.SOCK_ADDR, 0, UnsafeMutableRawPointer(mutating: address.baseAddress)),
       item(.URI_LOG_CALLBACK, unsafeBitCast(Self.began, to: Int.self), owner),
       item(.NOTIFY_COMPLETED, unsafeBitCast(Self.completed, to: Int.self), owner),
