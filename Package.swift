@@ -49,8 +49,11 @@ let package = Package(
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    // The inspector's files as bytes in the program.
+    .target(name: "CInspector"),
     .target(
-      name: "CambiumServer", dependencies: ["Cambium", "CMicrohttpd"], swiftSettings: settings),
+      name: "CambiumServer", dependencies: ["Cambium", "CInspector", "CMicrohttpd"],
+      exclude: ["Inspector/Resources"], swiftSettings: settings),
     .testTarget(
       name: "CambiumServerTests", dependencies: ["CambiumServer"], swiftSettings: settings),
     // Checks for whoever writes a store of models.

@@ -4,6 +4,9 @@ import { h } from "./dom.js";
 
 export const count = (number) => Number(number).toLocaleString("en-GB");
 
+/** A number with its noun. */
+export const plural = (number, noun) => `${count(number)} ${noun}${Number(number) === 1 ? "" : "s"}`;
+
 export function bytes(number) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;

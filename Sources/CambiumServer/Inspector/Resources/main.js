@@ -7,7 +7,7 @@ import { store, load, onNews, followChanges } from "./store.js";
 import { buildSlider, step, goNow, play } from "./slider.js";
 import { addKeys, setViewKeys, startKeys, showHelp } from "./keyboard.js";
 import { problem } from "./pane.js";
-import { count } from "./format.js";
+import { plural } from "./format.js";
 import { logView } from "./views/log.js";
 import { stateView } from "./views/state.js";
 import { queryView } from "./views/query.js";
@@ -70,7 +70,7 @@ function showStatus() {
   const words = { live: "live", retrying: "offline, trying again", refused: "not live",
     connecting: "connecting" };
   const status = document.getElementById("status");
-  const text = `${words[store.connection]} · ${count(store.head)} transactions`
+  const text = `${words[store.connection]} · ${plural(store.head, "transaction")}`
     + (store.canWrite ? "" : " · read only");
   if (status.textContent !== text) status.textContent = text;
   status.className = store.connection;

@@ -36,7 +36,7 @@ export function resultTable({ onSort, onOpen, onEnd, marks = new Map() }) {
     shown = columns.filter((name) => !hidden.has(name)).slice(0, columnsMax);
     scroller.style.setProperty("--columns", shown.map((name) => `minmax(${width(name)}ch, 1fr)`).join(" "));
     scroller.style.setProperty("--width", `${shown.reduce((sum, name) => sum + width(name) + 2, 0)}ch`);
-    fill(header, shown.map((name) => h("span", { role: "columnheader",
+    fill(header, shown.map((name) => h("span", { role: "columnheader", class: typeOf(rows[0]?.[name]),
       "aria-sort": sort[0] === name ? (sort[1] ? "descending" : "ascending") : "none" },
     button([name, sort[0] === name ? (sort[1] ? " ↓" : " ↑") : ""].join(""), () => onSort(name),
       { class: "quiet", title: `Sort by ${name}` }))));

@@ -20,6 +20,7 @@ export function windowedList({ row, rowHeight = 24, role = "listbox", label, onO
   let top = 0;
   let active = -1;
   let lastScroll = 0;
+  let [drawnFrom, drawnTo] = [0, 0];
   const prefix = id || `list${Math.random().toString(36).slice(2)}`;
 
   const height = () => element.clientHeight || 400;
@@ -51,6 +52,7 @@ export function windowedList({ row, rowHeight = 24, role = "listbox", label, onO
     if (active >= first && active < last) {
       element.setAttribute("aria-activedescendant", `${prefix}-${active}`);
     } else element.removeAttribute("aria-activedescendant");
+    [drawnFrom, drawnTo] = [top, top + seen()];
     onRange(Math.floor(top), Math.min(total, Math.ceil(top + seen())));
   }
   const redraw = eachFrame(draw);
@@ -101,7 +103,13 @@ export function windowedList({ row, rowHeight = 24, role = "listbox", label, onO
     move(Number(item.dataset.index));
     onOpen(active, event);
   });
-  new ResizeObserver(redraw).observe(element);
+  new ResizeObserver(() => {
+    // What could be seen before the list got smaller can still be seen: its end, or the active row.
+    const [wasSeen, wasAtEnd] = [active >= drawnFrom && active < drawnTo, drawnTo >= total];
+    if (wasSeen) move(active, false);
+    else if (wasAtEnd) scrollTo(total);
+    redraw();
+  }).observe(element);
 
   return {
     element,

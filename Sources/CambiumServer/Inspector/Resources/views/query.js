@@ -227,15 +227,11 @@ export function queryView(element, signal) {
   }
 
   async function drawPlan() {
-    const result = h("div", {});
-    const line = sourceLine();
-    line.show("query", { query: asked, explain: true, at: moment() }, ["query"]);
-    fill(panel, result, line.element);
     try {
-      fill(result, planDrawing(readPlan(await lines("query",
+      fill(panel, planDrawing(readPlan(await lines("query",
         { query: asked, explain: true, at: moment() }, { max: 200 }))));
     } catch (error) {
-      showProblem(result, error);
+      showProblem(panel, error);
     }
   }
 
@@ -290,7 +286,7 @@ export function queryView(element, signal) {
         shownTab = tab;
         draw();
       }
-      source.show("query", { query: q, at }, ["query"]);
+      source.show("query", { query: q, at, explain: tab === "plan" }, ["query"]);
     },
   };
 }

@@ -7,7 +7,7 @@ import { link, change, route, moment } from "../router.js";
 import { store } from "../store.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { changeList } from "../changes.js";
-import { typeOf, isRecord, valueElement, time, count, text } from "../format.js";
+import { typeOf, isRecord, valueElement, time, count, plural, text } from "../format.js";
 import { editing } from "./edit.js";
 
 const versionsMax = 200;
@@ -90,8 +90,8 @@ export function recordPanel(element, signal) {
     const staged = edits.staged;
     const names = new Set([...entries.map(([name]) => name), ...staged.keys()]);
     const held = Object.fromEntries(entries);
-    fill(body, h("table", {}, h("thead", {}, h("tr", {}, ["Property", "Value", "Type", "Set by"].map(
-      (name) => h("th", { scope: "col" }, name)))),
+    fill(body, h("table", {}, h("thead", {}, h("tr", {}, [["Property"], ["Value"],
+      ["Type", "type"], ["Set by"]].map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))),
     h("tbody", {}, [...names].slice(0, 1000).map((name) => row(name, held[name])))));
   }
 
@@ -181,8 +181,8 @@ export function recordPanel(element, signal) {
       mark.style.left = `${(version.sequence - from) / span * 100}%`;
       return mark;
     });
-    fill(versionBox, h("h4", {}, `${count(versions.length)}${versions.length === versionsMax
-      ? " newest" : ""} versions`, h("span", { class: "actions" },
+    fill(versionBox, h("h4", {}, versions.length === versionsMax
+      ? `The newest ${count(versionsMax)} versions` : plural(versions.length, "version"), h("span", { class: "actions" },
     button("◀", () => version(-1), { "aria-label": "Version before", title: "Before (b)" }),
     button("▶", () => version(1), { "aria-label": "Version after", title: "After (a)" }),
     button("Compare", compare, { title: "With the version before (c)" }))),

@@ -70,11 +70,11 @@ export function schemaView(element, signal) {
             : typeText(known)));
       }))),
       all.length > propertiesMax && h("p", { class: "note" }, `${all.length - propertiesMax} more`),
-      definition && h("ul", { class: "declared" },
+      h("ul", { class: "declared" }, definition && [
         (definition.indexes ?? []).map((index) => h("li", {}, h("b", {}, index.unique ? "unique " : "index "),
           (index.terms ?? []).map(termText).join(", "), index.where && ` where ${index.where}`)),
         (definition.views ?? []).map((view) => h("li", {}, h("b", {}, "view "), viewText(view))),
-        (definition.rules ?? []).map((rule) => h("li", {}, h("b", {}, "rule "), text(rule)))));
+        (definition.rules ?? []).map((rule) => h("li", {}, h("b", {}, "rule "), text(rule)))]));
   }
 
   /** Lines from each reference to what it refers to. */
@@ -87,13 +87,14 @@ export function schemaView(element, signal) {
     for (const row of boxes.querySelectorAll("tr[data-to]")) {
       const target = boxes.querySelector(`[data-collection="${CSS.escape(row.dataset.to)}"] h3`);
       if (!target) continue;
-      const from = row.getBoundingClientRect();
+      const { top, height } = row.getBoundingClientRect();
+      const from = row.closest(".collection").getBoundingClientRect();
       const to = target.getBoundingClientRect();
       const isRight = to.left > from.right;
       const isLeft = to.right < from.left;
       const x1 = (isLeft ? from.left : from.right) + dx;
       const x2 = (isRight ? to.left : isLeft ? to.right : to.right) + dx;
-      const [y1, y2] = [from.top + from.height / 2 + dy, to.top + to.height / 2 + dy];
+      const [y1, y2] = [top + height / 2 + dy, to.top + to.height / 2 + dy];
       const bend = Math.max(30, Math.abs(x2 - x1) / 2);
       const end = isRight ? x2 - bend : x2 + bend;
       paths.push(h("path", { d: `M${x1},${y1} C${isLeft ? x1 - bend : x1 + bend},${y1} ${end},${y2} `

@@ -6,7 +6,7 @@ import { link, change, route } from "../router.js";
 import { store } from "../store.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { changeList } from "../changes.js";
-import { time, count } from "../format.js";
+import { time, count, plural } from "../format.js";
 import { undoDialog } from "./undo.js";
 
 /** `show` has all changes in one object, so that larger ones are read as lines, and cut. */
@@ -65,7 +65,7 @@ export function transactionPanel(element, signal) {
         metadata.actor && h("a", { href: link("log", { f: `actor=${quotedWord(metadata.actor)}` }),
           title: "All of theirs" }, metadata.actor),
         metadata.reason && h("q", {}, metadata.reason),
-        h("span", { class: "note" }, `${count(transaction.operations)} operations`),
+        h("span", { class: "note" }, plural(transaction.operations, "operation")),
         about.map(([name, value]) => h("span", { class: "metadata" }, `${name}=`,
           linked.test(name) ? numbers(value) : h("b", {}, String(value)))), relations,
         h("span", { class: "actions" },
