@@ -13,12 +13,13 @@ struct InspectorService: Service {
 
   func answer(_ request: Request) async -> Response {
     guard let file = InspectorFile.all[request.path] else {
-      return Self.failure(404, "not_found", "there is no page at this address")
+      return Response(
+        404, error: "not_found", "there is no page at this address", hint: "the inspector is at /")
     }
     guard request.method == .get || request.method == .head else {
-      var response = Self.failure(405, "method", "a page can only be read")
-      response.headers.append((name: "Allow", value: "GET, HEAD"))
-      return response
+      return Response(
+        405, error: "wrong_method", "a page can only be read",
+        headers: [(name: "Allow", value: "GET, HEAD")])
     }
     if isHeld(request[header: "if-none-match"], file) {
       return Response(304, headers: Self.headers(file))
@@ -45,12 +46,5 @@ struct InspectorService: Service {
       ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
-  }
-
-  private static func failure(_ status: Int, _ code: String, _ message: String) -> Response {
-    let text =
-      "{\"error\":{\"code\":\"\(code)\",\"message\":\"\(message)\","
-      + "\"hint\":\"the inspector is at /\"}}\n"
-    return Response(status, json: [UInt8](text.utf8))
   }
 }

@@ -70,8 +70,11 @@ async function* texts(response, signal) {
   }
 }
 
-/** The first `max` lines of a command's answer; `more` is true where there would be others. */
-export async function lines(command, parameters, { signal, max = 1000 } = {}) {
+/**
+ * The first `max` lines of a command's answer; `more` is true where there would be others. `onPart`
+ * gets what is there so far each time that something comes, also while a long search goes on.
+ */
+export async function lines(command, parameters, { signal, max = 1000, onPart } = {}) {
   const found = [];
   found.more = false;
   const response = await send(address(command, parameters), { signal });
@@ -86,6 +89,7 @@ export async function lines(command, parameters, { signal, max = 1000 } = {}) {
       if (value?.error?.code) throw new ServerError(500, value.error);
       found.push(value);
     }
+    onPart?.(found);
   }
   return found;
 }
@@ -98,11 +102,19 @@ const parsed = (line) => {
   }
 };
 
+/** An answer that is longer cannot be shown; it can still be had as JSON. */
+const charactersMax = 8_000_000;
+
 /** A command's only line; undefined where it finds nothing. */
 export async function one(command, parameters, options = {}) {
   try {
     const response = await send(address(command, parameters), options);
-    const text = await response.text();
+    let text = "";
+    for await (const lines of texts(response, options.signal)) {
+      text += lines.join("\n");
+      if (text.length > charactersMax) throw new ServerError(200, { code: "too_long",
+        message: "It is too long to be shown.", hint: "The link and the command below give all of it." });
+    }
     return text.trim() ? JSON.parse(text) : undefined;
   } catch (error) {
     if (error.code === "not_found" || error.code === "no_value") return undefined;

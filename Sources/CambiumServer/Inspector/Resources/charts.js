@@ -64,22 +64,26 @@ const short = (number) => Number.isInteger(number) ? count(number) : number.toPr
 
 /** A plan as a drawing: its steps from what is read to what is found, with how many at each. */
 export function planDrawing(plan) {
-  const max = Math.max(1, plan.estimated ?? 0, ...Object.values(plan.actual));
-  const bar = (label, number, kind) => number !== undefined && h("div", { class: `plan-bar ${kind}` },
+  const all = [plan.estimated, ...Object.values(plan.actual),
+    ...plan.steps.flatMap((step) => [step.estimated, step.actual])];
+  const max = Math.max(1, ...all.filter((number) => typeof number === "number"));
+  const bar = (label, number, kind) => typeof number === "number" && h("div", { class: `plan-bar ${kind}` },
     h("span", { class: "plan-label" }, label),
     h("svg", { viewBox: "0 0 200 10", preserveAspectRatio: "none", "aria-hidden": "true" },
       h("rect", { x: 0, y: 0, height: 10, width: Math.max(1, number / max * 200) })),
     h("span", { class: "plan-number" }, count(number)));
-  const isScan = /^(read|scan|go through) (all|the records)/i.test(plan.steps[0] ?? "");
+  const isScan = /^(read|scan|go through) (all|the records)/i.test(plan.steps[0]?.words ?? "");
   const looked = plan.actual.entries ?? plan.actual.records;
   const found = plan.actual.results ?? plan.actual.accepted;
   const wasted = looked !== undefined && found !== undefined && looked > 20 && looked > found * 5;
   return h("div", { class: "plan" },
     (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked ?? 0)} to find `
       + `${count(found ?? 0)}: an index on what it keeps by would spare the rest.`),
-    h("ol", { class: "plan-steps" }, plan.steps.map((step, index) => h("li", {},
-      h("span", { class: "plan-step" }, step), index === 0 && [
-        bar("estimated", plan.estimated, "estimated"), bar("looked at", plan.actual.entries, "actual"),
+    h("ol", { class: "plan-steps" }, plan.steps.map(({ words, estimated, actual }, index) => h("li", {},
+      h("span", { class: "plan-step" }, words),
+      bar("estimated", estimated, "estimated"), bar("actual", actual, "actual"), index === 0 && [
+        bar("estimated", plan.steps.some((one) => typeof one.estimated === "number") ? undefined
+          : plan.estimated, "estimated"), bar("looked at", plan.actual.entries, "actual"),
         bar("records read", plan.actual.records, "actual")],
       index === plan.steps.length - 1 && [bar("accepted", plan.actual.accepted, "actual"),
         bar("results", plan.actual.results, "actual")]))));
@@ -89,7 +93,8 @@ export function planDrawing(plan) {
 export function readPlan(lines) {
   const [first] = lines;
   if (first?.steps) {
-    return { steps: first.steps, estimated: first.estimated, actual: first.actual ?? {} };
+    const steps = first.steps.map((step) => typeof step === "string" ? { words: step } : step);
+    return { steps, estimated: first.estimated, actual: first.actual ?? {} };
   }
   const plan = { steps: [], actual: {} };
   for (const line of lines) {
@@ -101,7 +106,7 @@ export function readPlan(lines) {
         plan.actual[name.replace(" read", "").replace(/y$/, "ies").replace(/^(record|result)$/, "$1s")]
           = number(value);
       }
-    } else plan.steps.push(whole);
+    } else plan.steps.push({ words: whole });
   }
   return plan;
 }

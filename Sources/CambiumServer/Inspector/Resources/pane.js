@@ -39,11 +39,10 @@ export function sourceLine() {
   const element = h("div", { class: "source" }, json, code, copy);
   return {
     element,
-    show(command, parameters, operands, clientOnly = []) {
-      const told = Object.fromEntries(
-        Object.entries(parameters).filter(([name]) => !clientOnly.includes(name)));
+    /** `extra` are options that the command needs, and the server gives by itself. */
+    show(command, parameters, operands, extra = {}) {
       json.href = address(command, parameters);
-      code.textContent = commandLine(command, told, operands);
+      code.textContent = commandLine(command, { ...parameters, ...extra }, operands);
       code.title = code.textContent;
     },
   };

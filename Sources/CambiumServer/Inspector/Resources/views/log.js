@@ -127,16 +127,23 @@ export function logView(element, signal) {
     const until = found.length > 0 ? found[0].sequence - 1 : filter.parameters.until;
     try {
       const { signal } = stopLoading;
-      const older = found.length > 0 && until <= store.horizon ? [] : await lines("log",
-        { ...filter.parameters, until, reverse: true, limit: page }, { signal, max: page });
+      const held = found;
+      const isFirst = held.length === 0;
+      const show = (older) => {
+        if (signal.aborted) return;
+        const added = older.length - (found.length - held.length);
+        found = [...older.toReversed(), ...held];
+        list.resize(found.length, isFirst ? 0 : added);
+        if (isFirst) list.end();
+        showCount();
+      };
+      const older = held.length > 0 && until <= store.horizon ? [] : await lines("log",
+        { ...filter.parameters, until, reverse: true, limit: page },
+        { signal, max: page, onPart: show });
       if (signal.aborted) return;
       isComplete = older.length < page;
-      found = [...older.reverse(), ...found];
       learn(older);
-      const isFirst = found.length === older.length;
-      list.resize(found.length, isFirst ? 0 : older.length);
-      if (isFirst) list.end();
-      showCount();
+      show(older);
     } catch (error) {
       isComplete = true;
       failed(error);

@@ -6,7 +6,8 @@ import { route, change, link } from "../router.js";
 import { store } from "../store.js";
 import { squarify } from "../treemap.js";
 import { sourceLine, showProblem } from "../pane.js";
-import { bytes, count } from "../format.js";
+import { bytes, count, plural } from "../format.js";
+import { readChildren } from "./state.js";
 
 const ways = { "collection,property": "by property", "collection,age": "by age",
   collection: "by collection", "environment,table": "by table" };
@@ -15,6 +16,7 @@ const groupsMax = 1000;
 export function sizesView(element, signal) {
   let groups = [];
   let asked;
+  let isCounting = false;
   const map = h("div", { class: "treemap", role: "group", "aria-label": "Treemap of bytes" });
   const listBox = h("div", { class: "sizes-list" });
   const saving = h("div", { class: "saving", role: "status" });
@@ -33,13 +35,27 @@ export function sizesView(element, signal) {
 
   async function load(by) {
     try {
+      if (by.startsWith("collection")) loadCounts(by);
       const found = await lines("info", { by, limit: groupsMax }, { max: groupsMax + 100, signal });
       groups = found.map((line) => ({ ...line, size: line.bytes }));
+      isCounting = false;
       draw();
     } catch (error) {
       showProblem(map, error);
     }
   }
+
+  /** Counting bytes reads the whole database; numbers of records are there at once. */
+  async function loadCounts(by) {
+    isCounting = true;
+    const children = await readChildren("", { limit: 200, signal }).catch(() => []);
+    if (!isCounting || by !== asked) return;
+    groups = children.map((node) => ({ collection: node.path, use: "records",
+      size: Math.max(1, node.children) }));
+    draw();
+  }
+
+  const size = (number) => isCounting ? plural(number, "record") : bytes(number);
 
   const first = () => (asked ?? "").split(",")[0];
   const second = () => (asked ?? "").split(",")[1];
@@ -63,7 +79,7 @@ export function sizesView(element, signal) {
     const inside = all.find((top) => top.name === route.parameters.in);
     const shown = inside ? [inside] : all;
     const sum = shown.reduce((sum, top) => sum + top.size, 0);
-    total.textContent = bytes(sum);
+    total.textContent = isCounting ? `${size(sum)}; bytes are being counted…` : bytes(sum);
     back.hidden = !inside;
     drawMap(shown);
     drawList(inside ? members(inside) : shown, sum, inside);
@@ -87,10 +103,10 @@ export function sizesView(element, signal) {
       const tile = h("div", { class: `tile top t${index % 6}` });
       place(tile, box);
       const label = box.width > 50 && box.height > 18;
-      tile.append(button(label ? `${top.name} ${bytes(top.size)}` : "", () =>
+      tile.append(button(label ? `${top.name} ${size(top.size)}` : "", () =>
         change({ in: route.parameters.in ? undefined : top.name }), { class: "tile-name",
-        "aria-label": `${top.name}, ${bytes(top.size)}`, title: `${top.name}: ${bytes(top.size)}` }));
-      if (second()) {
+        "aria-label": `${top.name}, ${size(top.size)}`, title: `${top.name}: ${size(top.size)}` }));
+      if (second() && !isCounting) {
         for (const low of squarify(members(top), 0, 20, box.width - 2, box.height - 22)) {
           const { name, size } = low.item;
           const part = h("div", { class: "tile low", title: `${top.name} · ${name}: ${bytes(size)}` },
@@ -111,12 +127,12 @@ export function sizesView(element, signal) {
   }
 
   function drawList(items, sum, inside) {
-    fill(listBox, h("table", {}, h("thead", {}, h("tr", {}, ["", "Bytes", "Share"].map(
+    fill(listBox, h("table", {}, h("thead", {}, h("tr", {}, ["", isCounting ? "Records" : "Bytes", "Share"].map(
       (name) => h("th", { scope: "col" }, name || "Name")))),
     h("tbody", {}, items.slice(0, 200).map((item) => h("tr", {},
       h("th", { scope: "row" }, !inside && item.members
         ? h("a", { href: link("sizes", { by: asked, in: item.name }) }, item.name) : item.name),
-      h("td", { class: "number" }, bytes(item.size)),
+      h("td", { class: "number" }, size(item.size)),
       h("td", { class: "number" }, `${(item.size / (sum || 1) * 100).toFixed(1)} %`))))));
   }
 
@@ -124,11 +140,11 @@ export function sizesView(element, signal) {
   async function save() {
     fill(saving, "Looking…");
     const word = keep.value.trim();
-    const parameters = { "dry-run": true, ...(/^\d+$/.test(word) ? { "keep-last": word } : { keep: word }) };
+    const parameters = /^\d+$/.test(word) ? { "keep-last": word } : { keep: word };
     try {
       const plan = await one("compact", parameters, { signal });
       const line = sourceLine();
-      line.show("compact", parameters);
+      line.show("compact", parameters, [], { "dry-run": true });
       const saved = plan.bytesBefore - plan.bytesAfter;
       fill(saving, h("p", {}, `It would drop ${count(plan.transactions)} of ${count(plan.head)} `
         + `transactions: ${bytes(plan.bytesBefore)} → ${bytes(plan.bytesAfter)}, `,

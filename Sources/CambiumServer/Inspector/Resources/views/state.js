@@ -19,13 +19,18 @@ const keyOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 
 /** The children of a node after a key: an array of {path, value, children}; `more` if not all. */
 export async function readChildren(path, { at, after, prefix, limit = page, signal } = {}) {
-  const found = await lines("tree", { path, depth: 1, limit, after, prefix, at },
-    { signal, max: limit + 1 });
-  const children = found.filter((node) => node.path !== path && parentOf(node.path) === path);
+  const options = { signal, max: limit + 1 };
+  const [exact, found] = await Promise.all([
+    // Keys that begin so come behind this one, which is asked for by itself.
+    prefix && !after ? lines("tree", { path: join(path, prefix), depth: 0, at }, options).catch(() => [])
+      : [],
+    lines("tree", { path, depth: 1, limit, after: after ?? prefix, at }, options)]);
+  const children = [...exact, ...found].filter((node) => node.path !== path
+    && parentOf(node.path) === path && keyOf(node.path).startsWith(prefix ?? ""));
   // The first line is the node itself, which says how many children there are.
   const own = found.find((node) => node.path === path);
   children.total = own?.children;
-  children.more = found.more || children.length >= limit;
+  children.more = found.length >= limit && children.length >= found.length - 1;
   return children;
 }
 
