@@ -12,6 +12,7 @@ struct Services: Service {
     if request.path == "/v1/ping" {
       return Response(json: Array("{}".utf8))
     }
+    if InspectorService.serves(request.path) { return await InspectorService().answer(request) }
     return Response(404, error: "not_found", "there is nothing at \(request.path)")
   }
 }
