@@ -42,9 +42,8 @@ final class BodyPipe: Sendable {
   private let state = Mutex(State())
   private let room = DispatchSemaphore(value: 0)
 
-  /// A pipe that holds at most `capacity` bytes, or one longer piece.
-  ///
-  /// - Parameter patience: How long `write` waits for a client that takes nothing.
+  /// A pipe that holds at most `capacity` bytes, or one longer piece; `write` waits for at most
+  /// `patience` for a client that takes nothing.
   init(capacity: Int = 256 << 10, patience: Duration = .seconds(30)) {
     self.capacity = capacity
     self.patience = patience
@@ -75,6 +74,7 @@ final class BodyPipe: Sendable {
   /// Appends a piece if there is room for it.
   ///
   /// - Returns: False where there is none or the client has gone; the pipe is abandoned then.
+  @discardableResult
   func offer(_ piece: [UInt8]) -> Bool {
     let (isTaken, wake) = state.withLock { state in
       if state.isAbandoned || state.isFinished { return (false, nil as (@Sendable () -> Void)?) }
@@ -98,7 +98,7 @@ final class BodyPipe: Sendable {
   /// True once nobody reads any more.
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-  /// Calls `action` once the body is sent, or abandoned: at once, if it was.
+  /// Calls `action` once the exchange is over, be the body sent or not: at once, if it is.
   func onEnd(_ action: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if state.isAbandoned { return true }
@@ -127,6 +127,7 @@ final class BodyPipe: Sendable {
   ///   - buffer: Gets the bytes.
   ///   - suspend: Suspends the connection. It is called before anything can call `wake`.
   ///   - wake: Wakes the connection, once.
+  /// - Returns: The bytes' count, or why there are none.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, suspend: () -> Void,
     wake: @escaping @Sendable () -> Void

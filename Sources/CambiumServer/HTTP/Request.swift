@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A request that has come whole: its head is read, its body is within the limit, and it is known
 /// who asks.
 struct Request: Sendable {
@@ -28,6 +26,8 @@ struct Request: Sendable {
   var headers: [String: String] = [:]
   var body: [UInt8] = []
   var caller: Caller = .everything
+  /// The address that the connection comes from, without the port.
+  var clientAddress = ""
 
   /// The first value of a parameter.
   subscript(parameter name: String) -> String? { parameters.first { $0.name == name }?.value }

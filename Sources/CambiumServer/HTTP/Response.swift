@@ -2,7 +2,7 @@
 struct Response: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
-    /// What is written while it is sent: a long list, or a stream of events.
+    /// Written while it is sent: a long list, or a stream of events.
     case pipe(BodyPipe)
   }
 
