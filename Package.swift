@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumConformance", targets: ["CambiumConformance"]),
     .library(name: "CambiumServer", targets: ["CambiumServer"]),
+    .library(name: "CambiumClient", targets: ["CambiumClient"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   targets: [
@@ -53,6 +54,11 @@ let package = Package(
       name: "CambiumServer", dependencies: ["Cambium", "CMicrohttpd"], swiftSettings: settings),
     .testTarget(
       name: "CambiumServerTests", dependencies: ["CambiumServer"], swiftSettings: settings),
+    .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
+    .testTarget(
+      name: "CambiumClientTests",
+      dependencies: ["CambiumClient", "CambiumServer", "CambiumConformance"],
+      swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(
       name: "CambiumConformance", dependencies: ["Cambium"], path: "Tests/CambiumConformance",

@@ -13,13 +13,13 @@ final class HTTPTransport: Transport {
   struct Limits: Sendable {
     /// How long a request may go without any byte.
     var requestTimeout = Duration.seconds(30)
-    /// How long a stream may; the server writes to idle ones every 15 seconds.
-    var streamTimeout = Duration.seconds(45)
+    /// How long a stream may; the server writes to idle ones every 30 seconds.
+    var streamTimeout = Duration.seconds(75)
     /// The largest answer.
     var answerBytesMax = 256 << 20
   }
 
-  private let url: URL
+  private let base: String
   private let token: String?
   private let limits: Limits
   private let session: URLSession
@@ -34,7 +34,9 @@ final class HTTPTransport: Transport {
     configuration.httpMaximumConnectionsPerHost = 256
     exchanges = Exchanges()
     session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
-    (self.url, self.token, self.limits) = (url, token, limits)
+    let text = url.absoluteString
+    base = text.hasSuffix("/") ? String(text.dropLast()) : text
+    (self.token, self.limits) = (token, limits)
   }
 
   deinit { session.invalidateAndCancel() }
@@ -77,8 +79,8 @@ final class HTTPTransport: Transport {
     _ request: TransportRequest, _ timeout: Duration
   ) async throws -> Exchange {
     try Task.checkCancellation()
-    guard let url = URL(string: request.path, relativeTo: url) else {
-      throw RemoteStoreError.badURL("\(url)\(request.path)")
+    guard let url = URL(string: base + request.path) else {
+      throw RemoteStoreError.badURL(base + request.path)
     }
     var own = URLRequest(url: url)
     own.httpMethod = request.method

@@ -17,7 +17,8 @@ struct RecordList {
     let pipe = BodyPipe()
     DispatchQueue.global().async {
       do { try write(to: pipe) } catch is BodyPipe.Abandoned { return } catch {
-        let last: ValueMap = ["error": .map(ErrorValue.value(of: error) ?? ["message": "\(error)"])]
+        let value = ErrorValue.value(of: error) ?? ["message": .string("\(error)")]
+        let last: ValueMap = ["error": .map(value)]
         try? pipe.write(RecordList.line(last))
       }
       pipe.finish()

@@ -18,6 +18,8 @@ struct RecordsService: Service {
 
   let database: Database
   let answered: AnsweredRequests
+  let hub: CommitHub
+  let streams: EventStreams
 
   func answer(_ request: Request) async -> Response {
     do {
@@ -26,7 +28,8 @@ struct RecordsService: Service {
       case (.post, RecordsService.path + "/query"):
         return try list(String(decoding: request.body, as: UTF8.self), request)
       case (.get, RecordsService.path): return try read(request)
-      case (.get, RecordsService.path + "/changes"): return try RecordEvents.answer(request, database)
+      case (.get, RecordsService.path + "/changes"):
+        return try RecordEvents.answer(request, database, hub, streams)
       case (_, RecordsService.path):
         return RecordsService.problem(405, "method", "records are read by GET and changed by POST")
       default: return RecordsService.problem(404, "noSuchPath", "there is no \(request.path)")
@@ -100,7 +103,7 @@ struct RecordsService: Service {
       let path = try NodePath(text)
       try RecordsService.check(request.caller, path)
       let definition = try database.read { try $0.definition(of: path) }
-      return RecordsService.json(["definition": definition?.value ?? .null])
+      return RecordsService.json(["definition": try definition?.value ?? .null])
     }
     if let text = request[parameter: "query"] { return try list(text, request) }
     throw RecordRequest.Malformed(description: "path, place, schema or query is missing")
