@@ -51,9 +51,11 @@ let package = Package(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(
-      name: "CambiumServer", dependencies: ["Cambium", "CMicrohttpd"], swiftSettings: settings),
+      name: "CambiumServer", dependencies: ["Cambium", "CambiumCommands", "CMicrohttpd"],
+      swiftSettings: settings),
     .testTarget(
-      name: "CambiumServerTests", dependencies: ["CambiumServer"], swiftSettings: settings),
+      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands"],
+      swiftSettings: settings),
     .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
     .testTarget(
       name: "CambiumClientTests",
@@ -63,9 +65,13 @@ let package = Package(
     .target(
       name: "CambiumConformance", dependencies: ["Cambium"], path: "Tests/CambiumConformance",
       swiftSettings: settings),
-    .executableTarget(
-      name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
+    // Not for apps: the commands, which the program runs and the server answers with.
+    .target(
+      name: "CambiumCommands", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
       swiftSettings: settings),
+    .executableTarget(
+      name: "CambiumTool", dependencies: ["CambiumCommands", "CambiumServer"],
+      path: "Tools/cambium-main", swiftSettings: settings),
     .executableTarget(
       name: "torture", dependencies: ["Cambium", "LMDB", "Simulation", "CZstd"],
       path: "Tools/torture-harness", swiftSettings: settings),
@@ -83,25 +89,20 @@ let package = Package(
       dependencies: ["Cambium", "CambiumConformance", "Simulation", "CSQLite"],
       resources: [.copy("Fixtures")], swiftSettings: settings),
     .testTarget(
-      name: "CambiumToolTests", dependencies: ["CambiumTool", "LMDB"],
+      name: "CambiumToolTests", dependencies: ["CambiumCommands", "LMDB"],
       resources: [.copy("Fixtures")],
       swiftSettings: settings),
   ]
 )
 
-// Tools/fuzz asks for the fuzz targets. They link the tool, so that it is a library there.
+// Tools/fuzz asks for the fuzz targets. What has an entry point of its own is left out.
 if Context.environment["CAMBIUM_FUZZ"] != nil {
   package.products = []
-  package.targets.removeAll { $0.isTest || $0.name == "CambiumTool" || $0.name == "torture" }
+  package.targets.removeAll { $0.isTest || $0.type == .executable }
   package.targets += [
-    .target(
-      name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
-      swiftSettings: settings + [
-        .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "cambium_main"])
-      ]),
     .target(name: "CFuzzer", path: "Tools/fuzz-driver", publicHeadersPath: "."),
     .executableTarget(
-      name: "fuzz", dependencies: ["CFuzzer", "Cambium", "CambiumTool", "LMDB"],
+      name: "fuzz", dependencies: ["CFuzzer", "Cambium", "CambiumCommands", "LMDB"],
       path: "Tools/fuzz-targets", swiftSettings: settings,
       // gold, which Swift takes on Linux, cannot link libFuzzer.
       linkerSettings: [

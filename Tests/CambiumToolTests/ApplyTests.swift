@@ -7,7 +7,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Applied transactions", .timeLimit(.minutes(2)))
 struct ApplyTests {

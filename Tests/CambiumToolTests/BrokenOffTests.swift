@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A compaction that was broken off") struct BrokenOffTests {
   @Test("is finished by the next one, also where that has nothing new to drop")

@@ -5,7 +5,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The CSV reader")
 struct CSVReaderTests {

@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The CSV writer")
 struct CSVWriterTests {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A change by the command line", .timeLimit(.minutes(1)))
 struct ChangingTests {

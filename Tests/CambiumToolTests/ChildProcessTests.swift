@@ -4,7 +4,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A child process")
 struct ChildProcessTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The table of commands") struct CommandsTests {
   @Test("has each name once, and letters that are no digits")

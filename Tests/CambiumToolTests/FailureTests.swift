@@ -2,7 +2,7 @@ import Cambium
 import LMDB
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A failure") struct FailureTests {
   @Test("is told with what to do, and for programs in one line of JSON")

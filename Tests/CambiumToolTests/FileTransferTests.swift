@@ -6,7 +6,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A file on the command line", .timeLimit(.minutes(1)))
 struct FileTransferTests {

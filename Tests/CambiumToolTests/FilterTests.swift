@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A glob") struct GlobTests {
   @Test(

@@ -6,7 +6,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("An imported table")
 struct FlightsOracleTests {

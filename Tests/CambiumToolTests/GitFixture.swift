@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// A bare git repository for tests, made from a seed through `git fast-import`.
 ///

@@ -1,4 +1,4 @@
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// A generated history as a stream for `git fast-import`.
 ///

@@ -6,7 +6,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The git history")
 struct GitHistoryTests {

@@ -5,7 +5,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Git objects")
 struct GitObjectsTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The help") struct HelpTests {
   private static func help(columns: Int = 80) -> Help {

@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A node's history, followed") struct HistoryCommandTests {
   @Test("goes on where the node was before it was moved")

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("An import", .timeLimit(.minutes(1)))
 struct ImportTests {

@@ -7,7 +7,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The JSON reader")
 struct JSONReaderTests {

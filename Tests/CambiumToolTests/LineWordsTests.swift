@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A line's words")
 struct LineWordsTests {

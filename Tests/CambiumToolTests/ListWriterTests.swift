@@ -1,7 +1,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("An object over several lines") struct IndentedJSONTests {
   @Test(

@@ -7,7 +7,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Cases of an enum of models, by the command line", .timeLimit(.minutes(1)))
 struct MigrateCasesTests {

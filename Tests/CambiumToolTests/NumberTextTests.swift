@@ -6,7 +6,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Number text")
 struct NumberTextTests {

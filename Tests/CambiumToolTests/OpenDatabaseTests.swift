@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Opening a database for a command") struct OpenDatabaseTests {
   private static func call(_ words: String...) throws -> Call {

@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// Goal: a command line means what its user expects, or says how to write it. Method: tables of
 /// lines, and random lines built from the words of the table of commands.

@@ -6,7 +6,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Offers of paths", .timeLimit(.minutes(1)))
 struct PathOffersTests {

@@ -7,7 +7,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("What a command prints")
 struct PlainWordsTests {

@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// Goal: whatever a user writes for a moment is read as people read it, or the place of the mistake
 /// is marked. Method: tables at a fixed time in Rome; random moments that are written and read

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The progress bar") struct ProgressBarTests {
   /// A clock that the test moves, and the output.

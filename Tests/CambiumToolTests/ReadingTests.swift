@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A look by the command line", .timeLimit(.minutes(1)))
 struct ReadingTests {

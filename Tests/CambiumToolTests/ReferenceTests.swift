@@ -4,7 +4,7 @@
 
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Completions and man page", .timeLimit(.minutes(1)))
 struct ReferenceTests {

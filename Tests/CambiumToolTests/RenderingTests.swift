@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("What people read") struct RenderingTests {
   private static let painted = Style(choice: "always", isTerminal: false, environment: [:])

@@ -5,7 +5,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A schema", .timeLimit(.minutes(1)))
 struct SchemaTests {

@@ -6,7 +6,7 @@ import Cambium
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The shell", .serialized, .timeLimit(.minutes(2)))
 struct ShellTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("Signals") struct SignalTests {
   @Test("stop work at a safe point the first time, and the process the second time")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 #if canImport(Glibc)
   import Glibc

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The terminal") struct TerminalTests {
   @Test(

@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A year of weather", .timeLimit(.minutes(5)))
 struct WeatherCompactionTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// A folder in which the built program is run as a user would, through a shell.
 struct Workplace {

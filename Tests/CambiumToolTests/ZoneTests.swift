@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("A zone") struct ZoneTests {
   @Test(

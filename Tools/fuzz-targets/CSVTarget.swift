@@ -1,6 +1,6 @@
 import Cambium
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// The CSV reader: the size of its buffer, which mark stands for absent fields, then the input.
 ///

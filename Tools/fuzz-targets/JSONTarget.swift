@@ -1,6 +1,6 @@
 import Cambium
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// The JSON reader: the size of its buffer, the form and whether it is typed, then the input.
 ///

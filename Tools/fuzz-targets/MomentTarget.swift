@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// The grammar of points in time and of lengths of time: which clock and zone, then the text.
 ///

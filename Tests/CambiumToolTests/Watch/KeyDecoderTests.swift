@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The keys of a terminal") struct KeyDecoderTests {
   @Test(

@@ -5,7 +5,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The difference of two lists")
 struct ListDifferenceTests {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The screen of a list")
 struct ScreenTests {

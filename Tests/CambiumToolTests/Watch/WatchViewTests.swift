@@ -4,7 +4,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 @Suite("The view of a watched list")
 struct WatchViewTests {

@@ -1,7 +1,7 @@
 import Cambium
 import Testing
 
-@testable import CambiumTool
+@testable import CambiumCommands
 
 /// A live query over people in sections, as a watched list: what is stored, and the step that the
 /// query makes of it.

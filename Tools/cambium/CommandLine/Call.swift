@@ -6,11 +6,14 @@ import Cambium
   let invocation: Invocation
   let output: Output
   let rules: UncheckedRules
+  /// The server of `cambium serve`; nil where the call is not the program's.
+  let serve: Tool.Serve?
   /// A database that nobody holds is closed early, even while a commit of it is still read.
   private var opened: [Database] = []
 
-  init(_ invocation: Invocation, _ output: Output) {
+  init(_ invocation: Invocation, _ output: Output, serve: Tool.Serve? = nil) {
     self.invocation = invocation
+    self.serve = serve
     self.output = output
     rules = UncheckedRules(isQuiet: invocation.isQuiet)
   }

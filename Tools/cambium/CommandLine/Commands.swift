@@ -9,7 +9,7 @@ enum Commands {
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ScrubCommand.command,
     ReplayCommand.command, RepairCommand.command, BackupCommand.command, RestoreCommand.command,
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
-    ConsumersCommand.command,
+    ConsumersCommand.command, ServeCommand.command,
     PutCommand.command, PatchCommand.command, UpdateCommand.command, MoveCommand.command,
     DeleteCommand.command, ApplyCommand.command,
     DeclareCommand.command, MigrateCommand.command, UndoCommand.command, RedoCommand.command,
