@@ -66,8 +66,10 @@ final class Client: Sendable {
   /// The object that the server answers with.
   ///
   /// - Parameters:
-  ///   - parameters: What is asked.
+  ///   - parameters: The names and values behind the `?`.
   ///   - isPatient: True to wait for the server however long it is away.
+  /// - Returns: The object.
+  /// - Throws: The error that the server tells, or ``RemoteStoreError``.
   func get(_ parameters: (String, String)..., isPatient: Bool = false) async throws -> ValueMap {
     let request = TransportRequest("GET", Client.path + Client.text(parameters))
     return try await answered(isPatient) {

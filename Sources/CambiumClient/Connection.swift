@@ -8,8 +8,8 @@ import Synchronization
 ///                                          └── pauses get longer ─────┘
 ///
 /// Everybody who has something to send waits here while the server is away, so that only one asks,
-/// at one pace. Pauses double up to a bound; half of each is random, so that the clients of a server
-/// that comes back do not come all at once.
+/// at one pace. Pauses double up to a bound; half of each is random, so that the clients of a
+/// server that comes back do not come all at once.
 ///
 /// Invariants:
 /// 1. At most one loop probes at a time: it runs from a failure to an answer, or to the end.

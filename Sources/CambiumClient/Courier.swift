@@ -25,7 +25,7 @@ final class Courier: Sendable {
     /// The most writes that wait, and their bytes.
     var countMax = 1_000
     var bytesMax = 64 << 20
-    /// How long the server knows a key at least.
+    /// The time for which the server knows a key at least.
     var keyLifetime = Duration.seconds(23 * 3600)
   }
 
@@ -121,10 +121,11 @@ final class Courier: Sendable {
   ///
   /// - Parameters:
   ///   - file: Keeps what waits.
-  ///   - limits: How much may wait.
+  ///   - limits: The most that may wait.
   ///   - connection: Knows when the server answers.
   ///   - leftover: Called with the answer to a write of an earlier process.
   ///   - transport: Sends one; throws ``TransportFailure`` where there is no answer.
+  /// - Throws: `DatabaseError` of the file.
   init(
     _ file: WaitingFile, _ limits: Limits, _ connection: Connection,
     leftover: @escaping @Sendable (Result<TransportAnswer, any Error>) -> Void,

@@ -11,9 +11,9 @@ import Synchronization
 /// no cache.
 final class HTTPTransport: Transport {
   struct Limits: Sendable {
-    /// How long a request may go without any byte.
+    /// The time for which a request may go without any byte.
     var requestTimeout = Duration.seconds(30)
-    /// How long a stream may; the server writes to idle ones every 30 seconds.
+    /// The same for a stream; the server writes to idle ones every 30 seconds.
     var streamTimeout = Duration.seconds(75)
     /// The largest answer.
     var answerBytesMax = 256 << 20

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// Models that are kept by a server, `cambium serve`, as a ``ModelStore``.
+/// Models that are kept by a server, `cambium serve`, as a `ModelStore`.
 ///
 ///     let store = try RemoteStore(URL(string: "https://db.example.org")!, token: token)
 ///     let booked = try await store.create(Flight(carrier: "UA", number: 1545))
@@ -13,14 +13,14 @@ import Foundation
 /// anything is sent, and so are values put into their domains. The server's database must be
 /// declared for the models, by a program that opens it with them, or by `cambium declare`.
 ///
-/// **While the server is away**, reads fail after ``Options/patience``. Writes wait, in the order in
-/// which they were called, and each is made once, however often the network loses a request or an
-/// answer: every write has a key by which the server knows it again, for a day. A caller that awaits
-/// gets its answer when it is there.
+/// **While the server is away**, reads fail after ``Options/patience``. Writes wait, in the order
+/// in which they were called, and each is made once, however often the network loses a request or
+/// an answer: every write has a key by which the server knows it again, for a day. A caller that
+/// awaits gets its answer when it is there.
 ///
-/// - A create or delete waits in the file of ``Options/waitingWrites``, from the call on, and
-///   survives the process. The next store that is opened with that file sends it first, and tells
-///   ``Options/leftover``.
+/// - A create or delete waits in the file of ``Options/waitingWrites`` from the call on, and
+///   survives the process. The next store that is opened with that file sends it first, and calls
+///   ``Options/leftover`` with the outcome.
 /// - An update reads first, so it waits in memory until the server is there; then it runs its body,
 ///   and waits in the file for the answer. Nothing that was called later overtakes it.
 /// - **Cancelling** a caller's task takes its write out of the queue if it was not sent yet:
@@ -42,7 +42,7 @@ public final class RemoteStore: ModelStore {
     public var waitingWrites: String?
     /// The most writes that wait.
     public var waitingMax = 1_000
-    /// How long a read waits for a server that is away.
+    /// The time for which a read waits for a server that is away.
     public var patience = Duration.seconds(10)
     /// The longest pause between two attempts to reach the server. The first is 0.1 seconds, and
     /// each is up to twice as long as the one before.
@@ -50,8 +50,8 @@ public final class RemoteStore: ModelStore {
     /// Called with the outcome of each write that an earlier process has left: nil where it was
     /// made, otherwise the error with which it was refused.
     public var leftover: (@Sendable ((any Error)?) -> Void)?
-    /// How long after it was sent first a write without an answer is sent again. The server's time
-    /// for keeping answers, a day by default, must be longer.
+    /// The time for which a write without an answer is sent again, from when it was sent first. The
+    /// server's time for keeping answers, a day by default, must be longer.
     public var keyLifetime = Duration.seconds(23 * 3600)
     /// The first pause.
     package var pauseFirst = Duration.milliseconds(100)
@@ -72,7 +72,7 @@ public final class RemoteStore: ModelStore {
   ///   - url: The address of the server.
   ///   - token: The token that the server knows; nil for a server that wants none.
   ///   - options: The options of the store.
-  /// - Throws: ``DatabaseError`` for the directory of waiting writes.
+  /// - Throws: `DatabaseError` for the directory of waiting writes.
   public convenience init(
     _ url: URL, token: String? = nil, options: Options = Options()
   ) throws {
@@ -91,16 +91,14 @@ public final class RemoteStore: ModelStore {
 
   /// The state of the connection now, and each time that it changes; it ends when the store is
   /// stopped. A reader that falls behind misses the oldest.
-  public var statuses: some AsyncSequence<RemoteStatus, Never> & Sendable {
-    client.connection.statuses
-  }
+  public var statuses: AsyncStream<RemoteStatus> { client.connection.statuses }
 
   /// The number of writes that wait for the server's answer.
   public var waitingCount: Int { client.courier.count }
 
   // MARK: Writing
 
-  /// Keeps a new model; see ``ModelStore/create(_:)``.
+  /// Keeps a new model; see `ModelStore/create(_:)`.
   @discardableResult
   public func create<M: Model>(_ model: M) async throws -> M {
     var model = model
@@ -145,7 +143,7 @@ public final class RemoteStore: ModelStore {
     } catch is RemoteStoreError { return error }
   }
 
-  /// Changes a model; see ``ModelStore/update(_:_:)``. The body runs again where somebody else has
+  /// Changes a model; see `ModelStore/update(_:_:)`. The body runs again where somebody else has
   /// changed the model meanwhile, up to ten times.
   @discardableResult
   public func update<M: Model>(
@@ -167,7 +165,7 @@ public final class RemoteStore: ModelStore {
     }
   }
 
-  /// Deletes a model; see ``ModelStore/delete(_:)``.
+  /// Deletes a model; see `ModelStore/delete(_:)`.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) async throws -> Bool {
     _ = try M.recordCollection
@@ -209,7 +207,7 @@ public final class RemoteStore: ModelStore {
 
   // MARK: Reading
 
-  /// Reads a model; see ``ModelStore/lookup(_:)``.
+  /// Reads a model; see `ModelStore/lookup(_:)`.
   public func lookup<M: Model>(_ id: ModelID<M>) async throws -> M? {
     _ = try M.recordCollection
     if !id.isAssigned { return nil }
@@ -218,7 +216,7 @@ public final class RemoteStore: ModelStore {
     return try ServerAnswer.record(members["record"]).flatMap { try M.reading($0.record) }
   }
 
-  /// Asks for models; see ``ModelStore/list(_:)``. All of them come in one answer, as of one
+  /// Asks for models; see `ModelStore/list(_:)`. All of them come in one answer, as of one
   /// moment; ask for many with a limit.
   public func list<M: Model>(_ listing: Listing<M>) async throws -> [M] {
     let question = try listing.question
@@ -226,14 +224,15 @@ public final class RemoteStore: ModelStore {
     return try await client.list(question).compactMap { try M.reading($0) }
   }
 
-  /// Follows changes; see ``ModelStore/observe(_:_:)``. What this store reads and writes after the
+  /// Follows changes; see `ModelStore/observe(_:_:)`. What this store reads and writes after the
   /// call waits until the server follows, so that the observer misses nothing that comes after it.
   ///
   /// Up to 256 transactions are kept for a slow observer; then its stream is ended, and continued
   /// when it is wanted.
   public func observe<M: Model>(_ type: M.Type, _ id: ModelID<M>?) throws -> ModelChanges<M> {
     let collection = try M.recordCollection
-    let stream = try id.map { client.follow("path", try $0.path) }
+    let stream =
+      try id.map { client.follow("path", try $0.path) }
       ?? client.follow("collection", collection)
     let following = Following(stream, client)
     return ModelChanges { try await following.next() }

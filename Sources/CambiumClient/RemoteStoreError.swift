@@ -54,7 +54,7 @@ extension RemoteStoreError: CustomStringConvertible, LocalizedError {
     case .tooManyWaiting(let count):
       "\(count) writes wait for the server, which is the most that are kept; wait until it answers"
     case .stillWaiting:
-      "the task was cancelled while its write was on the way; it stays in the queue and is made once"
+      "the task was cancelled while its write was on the way; it stays, to be made once"
     case .outcomeUnknown:
       "the write was sent long ago without an answer; look if it was made, and write again if not"
     case .refused(let status, let message): "the server refused with \(status): \(message)"

@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// What the server says, as values and errors.
+/// Reads the answers of the server, as values and errors.
 enum ServerAnswer {
   /// The object of an answer.
   ///

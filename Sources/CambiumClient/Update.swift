@@ -1,6 +1,6 @@
 import Cambium
 
-/// One attempt to change a model: as it was read, as it is wanted, and the request that makes it so.
+/// One attempt to change a model: the model as it was read, and the request that changes it.
 struct Update<M: Model>: Sendable {
   /// The model; what is kept where there is nothing to change.
   let model: M

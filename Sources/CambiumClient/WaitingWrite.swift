@@ -25,7 +25,7 @@ final class WaitingFile: Sendable {
   /// Opens the file.
   ///
   /// - Parameter path: The directory of the database; nil for none.
-  /// - Throws: ``DatabaseError``.
+  /// - Throws: `DatabaseError`.
   init(_ path: String?) throws {
     guard let path else {
       database = nil

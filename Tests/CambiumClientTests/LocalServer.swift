@@ -17,7 +17,7 @@ final class LocalServer: Sendable {
   private let path: String
   private let running: Mutex<Running?>
   private let limits: AnsweredRequests.Limits
-  /// How much later than it is the server takes it to be.
+  /// The time by which the server's clock is ahead.
   private let ahead = Mutex(Duration.zero)
 
   /// Opens the server's database, which is declared for models before.
@@ -75,7 +75,12 @@ final class LocalServer: Sendable {
     guard let service = running.withLock({ $0?.service }) else {
       throw TransportFailure("the server is away")
     }
-    return await service.answer(try Request(request))
+    let response = await service.answer(try Request(request))
+    // Nobody gets the answer of a process that is gone.
+    guard running.withLock({ $0?.service.database === service.database }) else {
+      throw TransportFailure("the server has gone away")
+    }
+    return response
   }
 }
 
@@ -126,7 +131,9 @@ extension Response {
       continuation.finish()
     case .pipe(let pipe):
       continuation.onTermination = { _ in pipe.abandon() }
-      Task { await pipe.drain { continuation.yield($0) }; continuation.finish() }
+      Task {
+        await pipe.drain { continuation.yield($0) }; continuation.finish()
+      }
     }
     return stream
   }
@@ -144,7 +151,7 @@ extension BodyPipe {
       switch reading {
       case .bytes(let count): body(Array(bytes[..<count]))
       case .nothing: for await _ in wakes {}
-      case .end: return
+      case .end, .broken: return
       }
     }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumClient
 @testable import CambiumServer
 
-/// A store in front of a server that is called, not asked over a network: what every store promises.
+/// A store in front of a server that is called, not asked over a network.
 @Suite("A remote store") struct RemoteStoreTests {
   static let models = StoreCheck.models
 

@@ -24,11 +24,11 @@ import Synchronization
 ///
 /// Invariants:
 /// 1. A receipt and its transaction are stored together; ``write(_:metadata:_:)`` does both.
-/// 2. There are at most `Limits.countMax` receipts, and those that writers who came at the same time
-///    added to them: counted at each sweep.
+/// 2. There are at most `Limits.countMax` receipts, and those that writers who came at the same
+///    time added to them: counted at each sweep.
 final class AnsweredRequests: Sendable {
   struct Limits: Sendable {
-    /// How long a receipt is kept at least.
+    /// The time for which a receipt is kept at least.
     var keep = Duration.seconds(86_400)
     /// The most receipts; with more, requests with a new key are refused until some are old.
     var countMax = 100_000
@@ -36,13 +36,13 @@ final class AnsweredRequests: Sendable {
     var keyBytesMax = 255
     /// The largest value, or error, of a service in a receipt, as JSON.
     var valueBytesMax = 16 << 10
-    /// How often receipts are looked through for old ones, by a request that writes.
+    /// The time between two looks for old receipts, each by a request that writes.
     var sweepEvery = Duration.seconds(60)
     /// The most old receipts that one transaction takes out.
     var sweptMax = 2_000
   }
 
-  /// What the answer to a request is made of, the first time and each further one.
+  /// The facts that the answer to a request is made of, the first time and each further one.
   struct Receipt: Equatable, Sendable {
     /// The transaction; where nothing was changed, the newest one at that time.
     var sequence: SequenceNumber
@@ -99,7 +99,7 @@ final class AnsweredRequests: Sendable {
   ///
   /// - Parameters:
   ///   - database: Where the requests write.
-  ///   - limits: How many receipts are kept, and how long.
+  ///   - limits: The number of receipts that are kept, and the time.
   ///   - now: The time of day.
   init(
     _ database: Database, limits: Limits = Limits(),
@@ -149,8 +149,8 @@ final class AnsweredRequests: Sendable {
         return try kept.outcome(of: fingerprint)
       }
       if isFull { throw KeyError.tooMany(limits.countMax) }
-      for name in old where try tx.note(name).map(KeptAnswer.init)?.isFresh(time, limits.keep) == false
-      {
+      for name in old
+      where try tx.note(name).map(KeptAnswer.init)?.isFresh(time, limits.keep) == false {
         try tx.saveNote(name, nil)
       }
       let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }

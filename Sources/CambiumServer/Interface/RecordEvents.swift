@@ -25,7 +25,7 @@ import Synchronization
 /// One stream of a store in another process.
 ///
 /// Invariants:
-/// 1. What was sent is all up to `position`, once. While the past is read, what the hub hands out is
+/// 1. Everything up to `position` was sent, once. While the past is read, commits of the hub are
 ///    only noted, in `seen`; the stream follows the hub from where the two are the same.
 final class RecordEvents: Sendable {
   private struct State {
@@ -72,7 +72,7 @@ final class RecordEvents: Sendable {
     try RecordsService.check(request.caller, path)
     let after = try start(request, database)
     guard let stream = streams.open(for: request) else {
-      throw Refusal(status: 429, "tooManyStreams", "too many streams are open; close one first")
+      throw Refusal(status: 429, "too_many_streams", "too many streams are open; close one first")
     }
     let events = RecordEvents(database, stream, path, isOne: one != nil, after: after)
     events.begin(hub)

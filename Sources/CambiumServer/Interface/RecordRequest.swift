@@ -49,7 +49,9 @@ struct RecordRequest: Sendable {
       let gone = members.list("unset").map { value -> (String, Value?) in
         if case .string(let name) = value { (name, nil) } else { ("", nil) }
       }
-      let set = try RecordRequest.map("set", members).members.map { ($0.name, Value?.some($0.value)) }
+      let set = try RecordRequest.map("set", members).members.map {
+        ($0.name, Value?.some($0.value))
+      }
       change = .update(gone + set)
     case "delete": change = .delete
     default: throw Malformed(description: "op is create, update or delete")

@@ -1,4 +1,4 @@
-// What callers may not do, and answers to errors.
+// Checks of what callers may do, and answers to errors.
 
 import Cambium
 
@@ -19,7 +19,7 @@ extension RecordsService {
   /// Refuses a path outside the caller's scope.
   static func check(_ caller: Caller, _ path: NodePath) throws {
     if caller.covers(path) { return }
-    throw Refusal(status: 403, "outOfScope", "this token's scope is \(caller.scope)")
+    throw Refusal(status: 403, "out_of_scope", "this token's scope is \(caller.scope)")
   }
 
   /// Refuses a transaction that has changed something outside the caller's scope, as a delete rule
@@ -29,7 +29,7 @@ extension RecordsService {
     try tx.changesSoFar().forEach { change in
       if caller.covers(change.path) { return }
       throw Refusal(
-        status: 403, "outOfScope",
+        status: 403, "out_of_scope",
         "this token's scope is \(caller.scope), and the change has consequences outside of it")
     }
   }
@@ -37,21 +37,18 @@ extension RecordsService {
   /// The answer to an error, with enough to make it again.
   static func answer(to error: any Error) -> Response {
     switch error {
-    case let refusal as Refusal: return problem(refusal.status, refusal.code, refusal.description)
+    case let refusal as Refusal:
+      return Response(refusal.status, error: refusal.code, refusal.description)
     case let error as AnsweredRequests.KeyError:
-      return problem(error.status, "idempotencyKey", error.description)
-    case is RecordRequest.Malformed, is InputError: return problem(400, "malformed", "\(error)")
+      return Response(error.status, error: "idempotency_key", error.description)
+    case is RecordRequest.Malformed, is InputError:
+      return Response(400, error: "malformed", "\(error)")
     default: break
     }
     guard let members = ErrorValue.value(of: error) else {
-      return problem(500, "failed", "the server could not do it: \(error)")
+      return Response(500, error: "failed", "the server could not do it: \(error)")
     }
     return json(["error": .map(members)], status: status(of: error))
-  }
-
-  static func problem(_ status: Int, _ code: String, _ message: String) -> Response {
-    json(
-      ["error": .map(["code": .string(code), "message": .string(message)])], status: status)
   }
 
   private static func status(of error: any Error) -> Int {

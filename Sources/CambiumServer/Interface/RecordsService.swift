@@ -2,7 +2,7 @@
 // exactly. Everything is JSON that keeps types, as `cambium get -o json` shows it.
 //
 //     POST /v1/records                        one change, see RecordRequest; {"sequence", "record"}
-//     GET  /v1/records?path=pets/1            {"sequence", "record": {"path", "modified", "values"}}
+//     GET  /v1/records?path=pets/1            {"sequence", "record": {"path", "modified", …}}
 //     GET  /v1/records?place=pets             the key that a record created now would get
 //     GET  /v1/records?schema=pets            the collection's declaration
 //     GET  /v1/records?query=pets where …     the records that answer, each a line; then {"end"}
@@ -21,6 +21,11 @@ struct RecordsService: Service {
   let hub: CommitHub
   let streams: EventStreams
 
+  /// True for the path of a request to this service.
+  static func takes(_ path: String) -> Bool {
+    path == RecordsService.path || path.hasPrefix(RecordsService.path + "/")
+  }
+
   func answer(_ request: Request) async -> Response {
     do {
       switch (request.method, request.path) {
@@ -31,8 +36,10 @@ struct RecordsService: Service {
       case (.get, RecordsService.path + "/changes"):
         return try RecordEvents.answer(request, database, hub, streams)
       case (_, RecordsService.path):
-        return RecordsService.problem(405, "method", "records are read by GET and changed by POST")
-      default: return RecordsService.problem(404, "noSuchPath", "there is no \(request.path)")
+        return Response(
+          405, error: "wrong_method", "records are read by GET and changed by POST",
+          headers: [("Allow", "GET, POST")])
+      default: return Response(404, error: "not_found", "there is nothing at \(request.path)")
       }
     } catch { return RecordsService.answer(to: error) }
   }
@@ -42,7 +49,8 @@ struct RecordsService: Service {
   private func change(_ request: Request) async throws -> Response {
     let change = try RecordRequest(request.body)
     guard request.caller.canWrite else {
-      throw Refusal(status: 403, "readOnly", "this token only reads")
+      throw Refusal(
+        status: 403, "read_only", "nothing may be written: the server, or this token, only reads")
     }
     try RecordsService.check(request.caller, change.path)
     try checkDeclared(change.collection)
@@ -125,7 +133,7 @@ struct RecordsService: Service {
     try RecordsService.check(request.caller, query.collection)
     if !request.caller.scope.isRoot, try QueryDescription(parsing: text).reachesOthers {
       throw Refusal(
-        status: 403, "outOfScope",
+        status: 403, "out_of_scope",
         "this token's scope is \(request.caller.scope), and the query asks what lies behind "
           + "references")
     }

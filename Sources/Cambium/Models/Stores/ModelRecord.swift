@@ -20,6 +20,7 @@ extension Model {
   ///
   /// - Parameter declared: The declaration of the collection where the records are kept; nil where
   ///   it has none.
+  /// - Returns: The refusal.
   package static func refusal(of declared: CollectionDefinition?) -> DatabaseError? {
     schema.core.refusal(of: declared)
   }
@@ -55,7 +56,7 @@ extension Model {
     if let union = Self.self as? any ModelUnion.Type {
       return try union.read(record) as? Self
     }
-    if !core.isOwn(record) { return nil }
+    if !core.sharing.owns(record) { return nil }
     let completed = DynamicRecord(record.path, record.values, DeclaredDefaults(core.definition))
     var model = try core.read(completed, into: schema.template, steps: [])
     if schema.hasReadConditions { schema.hideUnread(&model) }
@@ -73,21 +74,21 @@ extension Model {
   }
 }
 
-extension SchemaCore {
+extension SharedCollection {
   /// True if a record is one of the model's, where several models share a collection.
-  fileprivate func isOwn(_ record: DynamicRecord) -> Bool {
-    guard sharing.caseName != nil, let discriminator = sharing.discriminator else { return true }
+  fileprivate func owns(_ record: DynamicRecord) -> Bool {
+    guard caseName != nil, let discriminator else { return true }
     guard case .string(let name)? = record.values[discriminator] else {
-      return sharing.namelessCase == sharing.caseName
+      return namelessCase == caseName
     }
-    return sharing.caseNames.contains { ByteOrder.areEqual($0, name) }
+    return caseNames.contains { ByteOrder.areEqual($0, name) }
   }
 }
 
 extension ModelUnion {
   /// Reads the case that a record is.
   fileprivate static func read(_ record: DynamicRecord) throws -> Self? {
-    guard let known = cases.all.first(where: { $0.core().isOwn(record) }) else { return nil }
+    guard let known = cases.all.first(where: { $0.core().sharing.owns(record) }) else { return nil }
     var profile = InterchangeProfile.exact
     (profile.nesting, profile.unknownNames) = (.dottedNames, .ignored)
     var values = record.values
