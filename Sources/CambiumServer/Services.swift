@@ -2,18 +2,23 @@ import Cambium
 
 /// Finds the service that answers a request, by its path:
 ///
-///     /v1/…        the interface of the server's own
-///     /PATH.json   the Firebase dialect
-///     /…           the inspector
+///     /v1/records…   models of a store over HTTP
+///     /PATH.json     the Firebase dialect
+///     /…             the inspector
 struct Services: Service {
+  private let records: RecordsService
   private let firebase: FirebaseService
   private let inspector = InspectorService()
 
   init(_ database: Database, _ hub: CommitHub, _ streams: EventStreams) {
+    let answered = AnsweredRequests(database)
+    records = RecordsService(
+      database: database, answered: answered, hub: hub, streams: streams)
     firebase = FirebaseService(database: database, hub: hub, events: streams)
   }
 
   func answer(_ request: Request) async -> Response {
+    if RecordsService.takes(request.path) { return await records.answer(request) }
     if request.path.hasSuffix(".json") { return await firebase.answer(request) }
     return await inspector.answer(request)
   }
