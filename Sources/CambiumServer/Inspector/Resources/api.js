@@ -115,7 +115,8 @@ export async function one(command, parameters, options = {}) {
       if (text.length > charactersMax) throw new ServerError(200, { code: "too_long",
         message: "It is too long to be shown.", hint: "The link and the command below give all of it." });
     }
-    return text.trim() ? JSON.parse(text) : undefined;
+    const value = text.trim() ? JSON.parse(text) : undefined;
+    return value?.found === false ? undefined : value;
   } catch (error) {
     if (error.code === "not_found" || error.code === "no_value") return undefined;
     throw error;
@@ -136,15 +137,17 @@ const unique = () => [...crypto.getRandomValues(new Uint32Array(4))].join("-");
 
 /**
  * Follows a stream of events until the signal ends it. A broken one is asked for again after the
- * last event, so that none is missed. `onState` gets "live" and "retrying".
+ * last event, so that none is missed, or from its beginning where it does not resume. `onState` gets
+ * "live", "retrying" and "refused".
  */
-export async function follow(command, parameters, { signal, onEvent, onState = () => {} }) {
+export async function follow(command, parameters,
+  { signal, onEvent, onState = () => {}, resumes = true }) {
   let last;
   let wait = 500;
   while (!signal.aborted) {
     try {
       const headers = { Accept: "text/event-stream" };
-      if (last !== undefined) headers["Last-Event-ID"] = last;
+      if (resumes && last !== undefined) headers["Last-Event-ID"] = last;
       const response = await send(address(command, parameters), { signal, headers });
       onState("live");
       wait = 500;
