@@ -42,9 +42,7 @@ struct InspectorService: Service {
     [
       ("ETag", file.tag), ("Cache-Control", "no-cache"),
       ("Content-Security-Policy", contentSecurityPolicy),
-      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
       ("Cross-Origin-Opener-Policy", "same-origin"),
-      ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
   }
 }
