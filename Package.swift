@@ -53,7 +53,7 @@ let package = Package(
       name: "CambiumServer", dependencies: ["Cambium", "CambiumCommands", "CMicrohttpd"],
       swiftSettings: settings),
     .testTarget(
-      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands"],
+      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands", "Simulation"],
       swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(
