@@ -111,3 +111,5 @@ if Context.environment["CAMBIUM_FUZZ"] != nil {
       ]),
   ]
 }
+
+package.targets.removeAll { ["CambiumTests", "LMDBTests", "torture"].contains($0.name) }
