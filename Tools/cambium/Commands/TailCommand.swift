@@ -40,6 +40,7 @@ enum TailCommand {
       isEmpty = false
       if Signals.isInterrupted { throw Failure.stopped() }
       try teller.tell(commit)
+      return true
     }
     try call.output.flush()
     if try !under.isRoot && isEmpty && !database.snapshot()[under].exists {

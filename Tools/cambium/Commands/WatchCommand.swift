@@ -45,6 +45,7 @@ enum WatchCommand {
     let database = try OpenDatabase.forReading(call)
     do {
       var query = try database.records(call.value(text).text)
+      try call.check(query)
       query.request.check = {
         if Signals.isInterrupted || Task.isCancelled { throw CancellationError() }
       }
