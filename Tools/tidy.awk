@@ -105,8 +105,10 @@ swift && code ~ /unowned\(unsafe\) +(let|var) .*\?/ {
 
 swift && code ~ /(^|[^A-Za-z_])try!/ { report(FNR, "`try!` traps on what may happen; throw") }
 
-# The exceptions belong to an iterator, a result or a subscription, which cancels its one as it goes.
-swift && source && FILENAME !~ /Live\/.*\/(SequencePump|FollowedResults|SequencePublisher)/ &&
+# The exceptions belong to an iterator, a result or a subscription, which cancels its one as it goes;
+# and to a server or a client of one, which is no part of the engine and ends its own.
+swift && source && FILENAME !~ /^Sources\/Cambium(Server|Client)\// &&
+FILENAME !~ /Live\/.*\/(SequencePump|FollowedResults|SequencePublisher)/ &&
 code ~ /(^|[^A-Za-z_.])Task *(\{|\(|\.detached)/ {
   report(FNR, "a task that nobody awaits; the engine's work ends with its caller")
 }

@@ -9,14 +9,19 @@ struct Caller: Sendable {
   /// The node at and below which the caller may read.
   var scope: NodePath
   var canWrite: Bool
+  /// False for one without a token, who gets the inspector's own files and nothing else.
+  var canRead = true
   /// Becomes true once the caller's token is withdrawn, which ends the streams that it opened.
   var withdrawal = Withdrawal()
 
   /// A caller who may do everything.
   static let everything = Caller(scope: .root, canWrite: true)
 
+  /// A caller who may do nothing.
+  static let nobody = Caller(scope: .root, canWrite: false, canRead: false)
+
   /// True if all that is at and below a node is within the scope.
-  func covers(_ path: NodePath) -> Bool { path.isWithin(scope) }
+  func covers(_ path: NodePath) -> Bool { canRead && path.isWithin(scope) }
 }
 
 /// Tells the streams of a token's holder that the token is withdrawn.

@@ -21,6 +21,8 @@ final class BodyPipe: Sendable {
     /// Nothing is there; the connection was suspended, and is woken by what comes.
     case nothing
     case end
+    /// The rest will not come: the client must not take what it has for the whole.
+    case broken
   }
 
   fileprivate struct State {
@@ -37,6 +39,8 @@ final class BodyPipe: Sendable {
     var endings: [@Sendable () -> Void] = []
   }
 
+  /// The most bytes that are sent together.
+  let blockBytes: Int
   private let capacity: Int
   private let patience: Duration
   private let state = Mutex(State())
@@ -44,7 +48,10 @@ final class BodyPipe: Sendable {
 
   /// A pipe that holds at most `capacity` bytes, or one longer piece; `write` waits for at most
   /// `patience` for a client that takes nothing.
-  init(capacity: Int = 256 << 10, patience: Duration = .seconds(30)) {
+  init(
+    capacity: Int = 256 << 10, patience: Duration = .seconds(30), blockBytes: Int = 32 << 10
+  ) {
+    self.blockBytes = blockBytes
     self.capacity = capacity
     self.patience = patience
   }
@@ -142,7 +149,8 @@ final class BodyPipe: Sendable {
         state.isWaiting = false
         return (.bytes(count), isWaiting)
       }
-      if state.isFinished || state.isAbandoned { return (.end, false) }
+      if state.isAbandoned { return (.broken, false) }
+      if state.isFinished { return (.end, false) }
       unsafe suspend()
       state.wake = wake
       return (.nothing, false)

@@ -31,7 +31,7 @@ final class EventStream: Sendable {
   init(number: UInt64, _ phrases: Phrases) {
     self.number = number
     self.phrases = phrases
-    pipe = BodyPipe(capacity: EventStream.bytesMax)
+    pipe = BodyPipe(capacity: EventStream.bytesMax, blockBytes: 1 << 10)
   }
 
   /// The answer that carries the stream.

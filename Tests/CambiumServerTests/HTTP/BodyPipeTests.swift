@@ -35,7 +35,7 @@ extension BodyPipe {
     switch reading {
     case .bytes(let count): return Array(bytes.prefix(count))
     case .nothing: return []
-    case .end: return nil
+    case .end, .broken: return nil
     }
   }
 }

@@ -1,0 +1,31 @@
+/// The limits of a server, each with the answer to a client that goes beyond.
+///
+/// | Limit | Answer |
+/// |---|---|
+/// | ``headBytesMax`` | 414 or 431 |
+/// | ``bodyBytesMax`` | 413 |
+/// | ``requestSeconds`` | the connection is closed |
+/// | ``connectionsMax``, ``connectionsMaxPerClient`` | 503, 429; beyond 64 more, not accepted |
+/// | ``streamsMax``, ``streamsMaxPerClient`` | 503 |
+/// | ``slowSeconds``, 1 MiB of events not taken | the connection is closed; a stream resumes |
+public struct ServerLimits: Equatable, Sendable {
+  /// The most bytes of a request's line and headers.
+  public var headBytesMax = 32 << 10
+  /// The most bytes of a request's body.
+  public var bodyBytesMax = 16 << 20
+  /// The time in which a request must have come whole.
+  public var requestSeconds = 60
+  /// The time that an answer waits for a client that takes nothing.
+  public var slowSeconds = 30
+  /// The most connections in all.
+  public var connectionsMax = 20_000
+  /// The most connections from one address.
+  public var connectionsMaxPerClient = 20_000
+  /// The most streams of events in all.
+  public var streamsMax = 20_000
+  /// The most streams of events to one address.
+  public var streamsMaxPerClient = 20_000
+
+  /// The limits that serve most.
+  public init() {}
+}
