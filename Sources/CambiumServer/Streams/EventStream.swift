@@ -52,6 +52,10 @@ final class EventStream: Sendable {
   @discardableResult
   func offer(_ bytes: [UInt8]) -> Bool { pipe.offer(bytes) }
 
+  /// Sends an event, and waits while the client has no room for it: for what lies in the past, of
+  /// which there may be any amount. False as above.
+  func send(_ event: ServerEvent) -> Bool { (try? pipe.write(event.bytes)) != nil }
+
   func keepAlive() { pipe.offer(phrases.keepAlive) }
 
   /// Ends the stream after what was sent.

@@ -63,7 +63,8 @@ struct Failure: Error, Equatable {
   /// Refuses a request for what the caller may not see.
   static func outOfScope(_ what: String) -> Failure {
     Failure(
-      .refused, "out_of_scope", "\(what) cannot be seen with this token: its scope is a part of the tree",
+      .refused, "out_of_scope",
+      "\(what) cannot be seen with this token: its scope is a part of the tree",
       hint: "ask within the scope, or with a token for everything")
   }
 

@@ -36,7 +36,9 @@ enum SchemaCommand {
       with 1 where there are no nodes to look at.
       """,
     operands: [.database, path],
-    options: [sample, all, declared, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
+    options: [sample, all, declared, .at, swift] + Option.list + [
+      .wait, .progress, .noPager, .color,
+    ],
     examples: [
       "cambium schema air.cambium": "what is in it?",
       "cambium schema air.cambium --all -o csv": "all of it, as a table",

@@ -102,6 +102,9 @@ final class Output {
     throw Failure.silent(pager == nil ? .brokenPipe : .success)
   }
 
+  /// Drops what is buffered.
+  func discard() { buffer.removeAll(keepingCapacity: true) }
+
   /// Flushes, and waits until the user has left the pager.
   func finish() throws {
     let flushed = Result { try flush() }

@@ -29,12 +29,15 @@ package struct CommandFailure: Error, Sendable, Equatable {
     }
     // Neighbours of what is asked for are named by hints, and others' records by messages about
     // what a record may hold.
-    let tellsOthers = ["not_unique", "still_referred", "invalid", "undo_conflict", "merge_conflict"]
+    let tellsOthers = [
+      "not_unique", "still_referred", "invalid", "undo_conflict", "merge_conflict",
+    ]
     let isSecret = isPartial && tellsOthers.contains(failure.code)
     self.init(
       isConditional && failure.code == "conflict" ? 412 : CommandFailure.status(of: failure),
       failure.code, isSecret ? "what is declared for the records does not allow this" : text)
-    hint = isPartial && failure.exit != .usage && failure.code != "out_of_scope" ? nil : failure.hint
+    hint =
+      isPartial && failure.exit != .usage && failure.code != "out_of_scope" ? nil : failure.hint
     position = failure.excerpt.map { excerpt in
       String(decoding: excerpt.text.utf8.prefix(excerpt.offset), as: UTF8.self).count
     }

@@ -189,10 +189,13 @@ extension CommandService {
 extension RequestParser {
   /// The media type of the answer.
   func mediaType(_ invocation: Invocation) -> String {
-    switch invocation.format {
-    case .json, .jsonPretty, .jsonArray:
-      isObject(invocation) || invocation.format == .jsonArray
-        ? "application/json" : "application/x-ndjson"
+    mediaType(of: invocation.format, isObject: isObject(invocation))
+  }
+
+  func mediaType(of format: OutputFormat, isObject: Bool) -> String {
+    switch format {
+    case .jsonArray: "application/json"
+    case .json, .jsonPretty: isObject ? "application/json" : "application/x-ndjson"
     case .csv: "text/csv; charset=utf-8"
     case .tsv: "text/tab-separated-values; charset=utf-8"
     case .markdown: "text/markdown; charset=utf-8"
@@ -206,5 +209,17 @@ extension RequestParser {
     if command.name == InfoCommand.command.name { return !invocation.has(InfoCommand.by) }
     if command.name == QueryCommand.command.name { return invocation.has(QueryCommand.explain) }
     return serving.isObject
+  }
+}
+
+extension CommandService {
+  /// The reason why a request cannot be understood; nil for one that can.
+  package func problem(_ request: CommandRequest) -> CommandFailure? {
+    do {
+      _ = try CommandService.read(request)
+      return nil
+    } catch {
+      return CommandFailure(error, isPartial: !request.scope.isRoot)
+    }
   }
 }

@@ -20,9 +20,15 @@ struct RequestParser {
     "page", "N", .number(1...10_000),
     "end after N rows; a last line then has `next`, the address of what follows")
 
+  /// The parameter for where a stream of transactions begins.
+  static let after = Option(
+    "after", "N", .number(0...Int.max),
+    "begin after transaction N; else with the next one. Last-Event-ID goes before it")
+
   var operands: [Operand] {
     command.operands.filter {
-      $0.kind != .database && !isLeftOut($0.parameter) && ($0.kind != .file || serving.body == $0.name)
+      $0.kind != .database && !isLeftOut($0.parameter)
+        && ($0.kind != .file || serving.body == $0.name)
     }
   }
 
@@ -32,6 +38,7 @@ struct RequestParser {
       return kind != .file && kind != .database && $0.meaning == nil && !isLeftOut($0.name)
         && !RequestParser.never.contains($0.name) && !serving.fixed.contains($0.name)
     } + (serving.isPaged ? [RequestParser.page] : [])
+      + (serving.name == TailCommand.streamName ? [RequestParser.after] : [])
   }
 
   private func isLeftOut(_ name: String) -> Bool { serving.without.contains(name) }

@@ -29,6 +29,8 @@ struct Serving: Sendable {
   var rootOnly: [String] = []
   /// True if the answer is one object, and not a list of them.
   var isObject = false
+  /// True if the answer is a stream of events, whose data are the lines that the command prints.
+  var isStream = false
   /// True if a list can be asked for page by page.
   var isPaged = false
   /// Operands and options that are not offered.
@@ -44,11 +46,13 @@ struct Serving: Sendable {
 
   init(
     _ method: Method, scope: Scope = .none, rootOnly: [String] = [], isObject: Bool = false,
-    isPaged: Bool = false, without: [String] = [], fixed: [String] = [], body: String? = nil,
+    isPaged: Bool = false, isStream: Bool = false, without: [String] = [], fixed: [String] = [],
+    body: String? = nil,
     name: String? = nil, summary: String? = nil
   ) {
     (self.method, self.scope, self.rootOnly) = (method, scope, rootOnly)
-    (self.isObject, self.isPaged, self.without) = (isObject, isPaged, without)
+    (self.isObject, self.isPaged, self.isStream) = (isObject, isPaged, isStream)
+    self.without = without
     (self.fixed, self.body, self.name, self.summary) = (fixed, body, name, summary)
   }
 }

@@ -19,3 +19,8 @@ extension DynamicQuery {
     return (results, rest)
   }
 }
+
+extension DynamicQuery {
+  /// The query, with at most so many results.
+  package func atMost(_ count: Int) -> DynamicQuery { limited(to: count) }
+}
