@@ -155,7 +155,8 @@ final class ChangeTopic: Sendable {
       while !add(stream, at: position) {
         let goal = self.position
         try lines.forEach(after: position, upTo: goal) { sequence, line in
-          stream.send(ServerEvent(id: "\(sequence)", name: nil, data: line))
+          let event = ServerEvent(id: "\(sequence)", name: nil, data: line)
+          return (try? stream.write(event.bytes)) != nil
         }
         if stream.isOver { return }
         position = goal

@@ -52,9 +52,13 @@ final class EventStream: Sendable {
   @discardableResult
   func offer(_ bytes: [UInt8]) -> Bool { pipe.offer(bytes) }
 
-  /// Sends an event, and waits while the client has no room for it: for what lies in the past, of
-  /// which there may be any amount. False as above.
-  func send(_ event: ServerEvent) -> Bool { (try? pipe.write(event.bytes)) != nil }
+  /// Sends bytes of a long beginning, and waits while the client has no room for them.
+  ///
+  /// - Throws: ``BodyPipe/Abandoned``.
+  func write(_ bytes: [UInt8]) throws { try pipe.write(bytes) }
+
+  /// Gives the stream up: nothing more is sent.
+  func abandon() { pipe.abandon() }
 
   func keepAlive() { pipe.offer(phrases.keepAlive) }
 
