@@ -111,5 +111,3 @@ if Context.environment["CAMBIUM_FUZZ"] != nil {
       ]),
   ]
 }
-
-package.targets.removeAll { ["CambiumTests", "LMDBTests", "torture"].contains($0.name) }

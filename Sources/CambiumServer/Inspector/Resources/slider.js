@@ -159,6 +159,8 @@ function narrow(factor, around) {
     const start = Math.min(Math.max(0, Math.round(around - share * length)), store.head - length);
     window_ = [Math.round(start), Math.round(start + length)];
   }
+  // The next step may come before the next frame.
+  [from, to] = window_ ?? [0, store.head];
   redraw();
 }
 
