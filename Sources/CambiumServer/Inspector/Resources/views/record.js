@@ -182,13 +182,12 @@ export function recordPanel(element, signal) {
   function drawVersions() {
     if (!versions) return fill(versionBox);
     const now = current();
-    const from = versions[0]?.sequence ?? 0;
-    const span = Math.max(1, store.head - from);
     const marks = versions.map((version, index) => {
       const mark = button("", (event) => event.shiftKey ? compareWith(version) : to(version), {
         class: `mark ${kindOfVersion(version)}`, "aria-pressed": String(index === now),
         "aria-label": versionText(version), title: `${versionText(version)}\nShift: compare` });
-      mark.style.left = `${(version.sequence - from) / span * 100}%`;
+      // Evenly, since versions often come close together, and long after the first.
+      mark.style.left = `${index / Math.max(1, versions.length - 1) * 100}%`;
       return mark;
     });
     fill(versionBox, h("h4", {}, versions.length === versionsMax
