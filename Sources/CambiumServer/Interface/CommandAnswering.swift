@@ -55,8 +55,8 @@ final class CommandAnswering: Sendable {
 
   /// Takes a piece of the body, and waits for the client where much is on its way.
   func write(_ piece: [UInt8]) throws {
-    let (pipe, rest) = state.withLock { state in
-      if let pipe = state.pipe { return (pipe as BodyPipe?, piece) }
+    let (pipe, rest) = state.withLock { state -> (BodyPipe?, [UInt8]) in
+      if let pipe = state.pipe { return (pipe, piece) }
       state.kept += piece
       if state.kept.count <= CommandAnswering.keptMax { return (nil, []) }
       let pipe = BodyPipe()
@@ -86,8 +86,8 @@ final class CommandAnswering: Sendable {
       problem = failure
       last = failure.json
     }
-    let pipe = state.withLock { state in
-      if let pipe = state.pipe { return pipe as BodyPipe? }
+    let pipe = state.withLock { state -> BodyPipe? in
+      if let pipe = state.pipe { return pipe }
       let body = state.kept + last
       let response =
         problem.map { Response($0, tooSlow: ContinuousClock.now > deadline) }

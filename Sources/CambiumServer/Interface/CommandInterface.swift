@@ -102,7 +102,7 @@ struct CommandInterface: Service {
     let answering = CommandAnswering(request.caller)
     var command = command
     command.isAbandoned = { answering.isAbandoned }
-    let (path, service, parameters) = (request.path, service, command)
+    let (path, service, parameters) = (request.path, self.service, command)
     return await withCheckedContinuation { continuation in
       answering.begin(continuation)
       Task(executorPreference: workers) {

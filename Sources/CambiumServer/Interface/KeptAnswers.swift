@@ -45,7 +45,7 @@ final class KeptAnswers: Sendable {
     if let known { return KeptAnswers.answer(known, fingerprint) }
     let response = await body()
     state.withLock { state in
-      // What may succeed later is not kept.
+      // An answer that may be another one later is not kept.
       if response.status >= 500 {
         state.kept[key] = nil
         state.order.removeAll { $0 == key }

@@ -184,17 +184,13 @@ enum OpenAPI {
   }
 
   private static func object(_ id: String, _ summary: String, _ schema: String? = nil) -> ValueMap {
-    [
+    var content: Value = ["type": "object"]
+    if let schema { content = ["$ref": .string("#/components/schemas/\(schema)")] }
+    return [
       "operationId": .string(id), "summary": .string(summary),
       "responses": [
         "200": [
-          "description": "the answer",
-          "content": [
-            "application/json": [
-              "schema": schema.map { ["$ref": .string("#/components/schemas/\($0)")] }
-                ?? ["type": "object"]
-            ]
-          ],
+          "description": "the answer", "content": ["application/json": ["schema": content]],
         ], "401": .map(error("a token is needed, or not known")),
         "403": .map(error("the token does not allow this")),
         "404": .map(error("nothing is there")),

@@ -63,8 +63,9 @@ struct TreeWalk {
   /// Visits the node and those below it.
   ///
   /// With `place`, the keys that lead to a node below it, which need not exist, it begins with what
-  /// comes after that in path order. `visit` takes what leads to a node, and the node. `cut` is called where a node has more
-  /// children than are visited; it takes what leads there, the node, and how many were.
+  /// comes after that in path order. `visit` takes what leads to a node, and the node. `cut` is
+  /// called where a node has more children than are visited; it takes what leads there, the node,
+  /// and how many were.
   func forEach(
     from node: Node, after place: [Key]? = nil, visit: (String, Node) throws -> Void,
     cut: (String, Node, Int) throws -> Void

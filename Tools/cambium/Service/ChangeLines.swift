@@ -40,7 +40,8 @@ package final class ChangeLines {
       self.served = served
       self.database = database
       under = invocation[TailCommand.path]?.path ?? .root
-      after = invocation[RequestParser.after].map { SequenceNumber(UInt64($0.number)) }
+      let text = request.parameters.first { $0.name == RequestParser.after.name }?.value
+      after = text.flatMap(UInt64.init).map { SequenceNumber($0) }
       let call = Served.$current.withValue(served) { Call(invocation, output) }
       self.call = call
       filter = try Served.$current.withValue(served) { try CommitFilter(call, database) }

@@ -22,7 +22,7 @@ package struct CommandOffer: Sendable {
   /// The command line that does the same.
   package let usage: String
   package let parameters: [Parameter]
-  /// What the body is, for those that have one.
+  /// The meaning of the body, for those that have one.
   package let body: String?
   package let isObject: Bool
   package let isPaged: Bool

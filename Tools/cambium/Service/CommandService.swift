@@ -32,7 +32,7 @@ package struct CommandAnswer: Sendable {
   package let sequence: SequenceNumber
 }
 
-/// How a command ended.
+/// The outcome of a command.
 package enum CommandEnding: Sendable {
   /// All is written. `next` are the parameters of the request for what follows a page.
   case done(next: [(name: String, value: String)]?)
@@ -54,7 +54,7 @@ package struct CommandService: Sendable {
   ///   - request: The request. The caller has checked that it may write.
   ///   - begin: Called before the command runs, once the request is understood.
   ///   - sink: Takes what the command writes; an error that it throws ends the command.
-  /// - Returns: How it ended, also after a part was written.
+  /// - Returns: The outcome, also after a part was written.
   package func run(
     _ request: CommandRequest, begin: (CommandAnswer) -> Void,
     to sink: @escaping ([UInt8]) throws -> Void
@@ -126,7 +126,7 @@ package struct CommandService: Sendable {
   }
 }
 
-/// What a request means.
+/// The meaning of a request.
 extension CommandService {
   /// The command that is offered under a name, and how.
   static func offer(

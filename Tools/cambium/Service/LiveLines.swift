@@ -25,7 +25,7 @@ package enum LiveLines {
       var list = WatchedList(
         of: query, columns: try WatchCommand.columns(of: query, try database.snapshot()))
       var isFirst = true
-      for try await diff in query.changes({ $0.section ?? .null }) {
+      for try await diff in query.changes(by: { $0.section ?? .null }) {
         let old = list
         let difference = list.apply(diff)
         // Properties may have changed that are not shown.

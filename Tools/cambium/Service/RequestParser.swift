@@ -4,7 +4,7 @@ import Cambium
 ///
 ///     path=a/b & limit=5 & reverse & match=actor=anna   ──▶   Invocation
 ///
-/// What is not offered is unknown, so that no request names a file of the server.
+/// Everything that is not offered is unknown, so that no request names a file of the server.
 struct RequestParser {
   let command: Command
   let serving: Serving

@@ -7,7 +7,7 @@ struct Served: Sendable {
   let database: Database
   /// The node at and below which the caller may look.
   let scope: NodePath
-  /// What a command line would read from standard input.
+  /// The bytes that a command line would read from standard input.
   let body: [UInt8]
   /// The number of rows after which a list ends, with the place where it goes on; nil for all.
   let pageSize: Int?
@@ -52,7 +52,7 @@ extension Call {
   var inputName: String { served == nil ? "standard input" : "body" }
 }
 
-/// What a caller with a scope may learn and do.
+/// The limits of a caller with a scope.
 extension Call {
   /// Refuses a query whose answer depends on records outside of the scope.
   ///

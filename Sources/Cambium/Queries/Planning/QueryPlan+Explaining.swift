@@ -16,7 +16,7 @@ package struct QueryStep: Sendable {
   }
 }
 
-/// How a query was answered, for drawing it.
+/// The way in which a query was answered, for drawing it.
 package struct QueryExplanation: Sendable {
   /// The steps, in the order in which records pass them.
   package let steps: [QueryStep]

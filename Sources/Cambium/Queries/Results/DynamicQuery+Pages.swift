@@ -1,3 +1,5 @@
+// Pages of a query that is text, for lists that go on in another process.
+
 extension DynamicQuery {
   /// The first results, and the query for what follows them; nil behind the last.
   ///
