@@ -56,11 +56,11 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     var database = try Database(at: path)
     _ = try await Self.increment(AnsweredRequests(database), "a", key: "k")
-    try database.close()
+    try await database.close()
     database = try Database(at: path)
     #expect(try await Self.increment(AnsweredRequests(database), "a", key: "k").isRepeated)
     #expect(try Self.count(database) == 1)
-    let findings = try await database.verify().findings
+    let findings = try database.verify().findings
     #expect(findings.isEmpty)
   }
 
