@@ -50,11 +50,14 @@ let package = Package(
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    // The inspector's files as bytes in the program.
+    .target(name: "CInspector"),
     .target(
-      name: "CambiumServer", dependencies: ["Cambium", "CambiumCommands", "CMicrohttpd"],
-      swiftSettings: settings),
+      name: "CambiumServer",
+      dependencies: ["Cambium", "CambiumCommands", "CInspector", "CMicrohttpd"],
+      exclude: ["Inspector/Resources"], swiftSettings: settings),
     .testTarget(
-      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands"],
+      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands", "Simulation"],
       swiftSettings: settings),
     .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
     .testTarget(

@@ -31,6 +31,8 @@ final class BodyPipe: Sendable {
     var first = 0
     var byteCount = 0
     var isFinished = false
+    /// True if what was written is not all that there should be.
+    var isBroken = false
     var isAbandoned = false
     /// True while a writer waits for room.
     var isWaiting = false
@@ -93,10 +95,12 @@ final class BodyPipe: Sendable {
     return isTaken
   }
 
-  /// Ends the body after what was written.
-  func finish() {
+  /// Ends the body after what was written; `isBroken` says that something is missing, so that the
+  /// client does not take it for the whole.
+  func finish(isBroken: Bool = false) {
     let wake = state.withLock { state in
       state.isFinished = true
+      state.isBroken = isBroken
       return state.takeWake()
     }
     wake?()
@@ -153,7 +157,7 @@ final class BodyPipe: Sendable {
         return (.bytes(count), isWaiting)
       }
       if state.isAbandoned { return (.broken, false) }
-      if state.isFinished { return (.end, false) }
+      if state.isFinished { return (state.isBroken ? .broken : .end, false) }
       unsafe suspend()
       state.wake = wake
       return (.nothing, false)

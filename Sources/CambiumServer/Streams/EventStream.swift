@@ -52,6 +52,14 @@ final class EventStream: Sendable {
   @discardableResult
   func offer(_ bytes: [UInt8]) -> Bool { pipe.offer(bytes) }
 
+  /// Sends bytes of a long beginning, and waits while the client has no room for them.
+  ///
+  /// - Throws: ``BodyPipe/Abandoned``.
+  func write(_ bytes: [UInt8]) throws { try pipe.write(bytes) }
+
+  /// Gives the stream up: nothing more is sent.
+  func abandon() { pipe.abandon() }
+
   func keepAlive() { pipe.offer(phrases.keepAlive) }
 
   /// Ends the stream after what was sent.

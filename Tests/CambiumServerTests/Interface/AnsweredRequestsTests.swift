@@ -50,6 +50,25 @@ import Testing
     #expect(try Self.count(database) == 3)
   }
 
+  @Test("leave no receipt behind when something is erased, which a receipt could tell")
+  func erased() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var database = try Database(at: path)
+    _ = try await Self.increment(AnsweredRequests(database), "a", key: "k")
+    try await database.write { try $0.set("users/ada", to: 1) }
+    try database.close()
+    _ = try Database.erase("users/ada", at: path)
+    database = try Database(at: path)
+    var names: [String] = []
+    try database.forEachNote(startingWith: "") { name, _ in names.append(name) }
+    #expect(names == [])
+    let exists = try database.read { try $0["users/ada"].exists }
+    #expect(!exists)
+    #expect(try Self.count(database) == 1)
+    try database.close()
+  }
+
   @Test("keep their receipts when the database is opened again")
   func durable() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())").path

@@ -8,14 +8,20 @@ import Cambium
   let rules: UncheckedRules
   /// The server of `cambium serve`; nil where the call is not the program's.
   let serve: Tool.Serve?
+  /// The request that the call answers; nil on a command line.
+  let served: Served?
+  /// Ends a list after a page.
+  let page: Page
   /// A database that nobody holds is closed early, even while a commit of it is still read.
   private var opened: [Database] = []
 
   init(_ invocation: Invocation, _ output: Output, serve: Tool.Serve? = nil) {
     self.invocation = invocation
     self.serve = serve
+    served = Served.current
+    page = Page(size: served?.pageSize)
     self.output = output
-    rules = UncheckedRules(isQuiet: invocation.isQuiet)
+    rules = UncheckedRules(isQuiet: invocation.isQuiet || served != nil)
   }
 
   deinit { close() }

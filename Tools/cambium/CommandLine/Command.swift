@@ -23,6 +23,8 @@ struct Command: Sendable {
   var examples: KeyValuePairs<String, String> = [:]
   /// True if the first Ctrl-C only sets ``Signals/isInterrupted``, which `run` then must poll.
   var stopsSafely = false
+  /// The ways in which the server offers the command; none where it does not.
+  var servings: [Serving] = []
   /// Runs the command. An error that it throws becomes a ``Failure``; the output is flushed
   /// afterwards.
   let run: @Sendable (Call) async throws -> Void

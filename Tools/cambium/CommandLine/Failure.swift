@@ -60,6 +60,14 @@ struct Failure: Error, Equatable {
     Failure(.refused, "refused", message, hint: hint)
   }
 
+  /// Refuses a request for what the caller may not see.
+  static func outOfScope(_ what: String) -> Failure {
+    Failure(
+      .refused, "out_of_scope",
+      "\(what) cannot be seen with this token: its scope is a part of the tree",
+      hint: "ask within the scope, or with a token for everything")
+  }
+
   static func corrupt(_ message: String, hint: String? = nil) -> Failure {
     Failure(.corrupt, "corrupt", message, hint: hint)
   }

@@ -125,9 +125,10 @@ struct Surroundings: Sendable {
   var zone: Zone
   var holdsDatabase: @Sendable (String) -> Bool
 
-  /// The surroundings of this process.
+  /// The surroundings of this process, or of the request that the task answers.
   static func current() -> Surroundings {
-    Surroundings(
+    if let served = Served.current { return served.here }
+    return Surroundings(
       environment: ProcessInfo.processInfo.environment, now: Date(), zone: .system,
       holdsDatabase: { FileManager.default.fileExists(atPath: $0 + "/log/data.mdb") })
   }

@@ -29,6 +29,7 @@ extension OpenDatabase {
 
   /// The moment of a tag.
   private static func tagged(_ name: String, in database: Database) throws -> SequenceNumber {
+    if Served.isPartial { throw Failure.outOfScope("tags") }
     let tags = try database.tags
     if let tag = tags.first(where: { $0.name == name }) {
       return min(tag.sequence, try database.head)

@@ -61,6 +61,7 @@ enum OpenDatabase {
   }
 
   private static func open(_ call: Call, creating: Bool, _ reports: Reports) throws -> Database {
+    if let served = call.served { return served.database }
     if creating { try checkFolder(of: call.database) }
     var options = call.databaseOptions
     options.createIfMissing = creating

@@ -44,7 +44,10 @@ enum Signals {
   static func leaveInterrupts() { handle(SIGINT) { _ in } }
 
   /// True once the user has asked to stop: long work polls this where it can stop safely.
-  static var isInterrupted: Bool { interruption.load(ordering: .relaxed) != 0 }
+  /// In a call that answers a request, also once nobody waits for the answer.
+  static var isInterrupted: Bool {
+    interruption.load(ordering: .relaxed) != 0 || Served.current?.isAbandoned() ?? false
+  }
 
   /// True if it was SIGTERM that asked.
   static var isTerminated: Bool { interruption.load(ordering: .relaxed) == SIGTERM }

@@ -80,9 +80,10 @@ enum System {
     }
   }
 
-  /// Writes a message to standard error; there is nowhere to report that this fails.
+  /// Writes a message to standard error; there is nowhere to report that this fails. A call that
+  /// answers a request has none.
   static func complain(_ text: String) {
-    if !text.isEmpty { _ = write(Array(text.utf8), to: standardError) }
+    if !text.isEmpty && Served.current == nil { _ = write(Array(text.utf8), to: standardError) }
   }
 
   /// Writes a line about what a command does to standard error.

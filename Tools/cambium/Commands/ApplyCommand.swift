@@ -60,7 +60,11 @@ enum ApplyCommand {
       "cambium apply --create copy.cambium log.jsonl":
         "what `cambium log --patch -o json` wrote, in another database",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true,
+    servings: [
+      Serving(
+        .post, scope: .query, without: [proceed, resume, create].map(\.name), body: file.name)
+    ], run: run)
 
   static func run(_ call: Call) throws {
     let name = call.value(file).text
@@ -68,11 +72,14 @@ enum ApplyCommand {
       throw Failure.usage(
         "--resume needs a file, which standard input is not", hint: "write it to a file first")
     }
-    let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
-    let label = name == "-" ? "standard input" : name
+    let source = name == "-" ? try call.standardInput() : try ByteSource(path: name)
+    let label = name == "-" ? call.inputName : name
     var script = try ScriptReader(source)
     var total: UInt64 = 0
-    while try script.next() != nil { total += 1 }
+    while let transaction = try script.next() {
+      try transaction.check(call)
+      total += 1
+    }
     try script.rewind()
     let database = try OpenDatabase.forWriting(
       call, creating: call.has(create) && !call.has(dryRun))
@@ -121,7 +128,7 @@ private final class ApplyJob {
           metadata: metadata(transaction), expecting: transaction.expected
         ) { tx in
           try transaction.perform(tx)
-          try tx.saveCursor(cursor, index)
+          if call.served == nil { try tx.saveCursor(cursor, index) }
           return tx.sequence
         }
         sequences = (sequences?.first ?? sequence, sequence)
@@ -170,7 +177,7 @@ private final class ApplyJob {
   private func stopped() -> Failure {
     let words = ((try? System.arguments()) ?? []).filter { $0 != "--resume" }
     let line = (["cambium"] + words + ["--resume"]).map(Shell.quoted).joined(separator: " ")
-    return .stopped(resume: label == "standard input" || applied == 0 ? nil : line)
+    return .stopped(resume: label == call.inputName || applied == 0 ? nil : line)
   }
 
   private func finish() throws {

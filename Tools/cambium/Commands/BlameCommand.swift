@@ -16,7 +16,7 @@ enum BlameCommand {
       "cambium blame air.cambium planes/N10156": "who set what",
       "cambium blame air.cambium weather/JFK --at yesterday": "of what it held then",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .paths)], run: run)
 
   static func run(_ call: Call) throws {
     let path = call.value(.path).path

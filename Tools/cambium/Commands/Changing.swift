@@ -64,7 +64,9 @@ enum Changing {
   ) throws {
     var count = 0
     let sequence = try make(call, database) { tx in
-      let paths = try paths(try tx.records(query))
+      let found = try tx.records(query)
+      try call.check(found)
+      let paths = try paths(found)
       if paths.isEmpty { throw Failure.silent(.negative) }
       for path in paths { try body(tx, path) }
       count = paths.count
@@ -148,7 +150,7 @@ enum Changing {
   static func json(_ operand: Operand, _ call: Call, hint: String? = nil) throws -> Value {
     let text = call.value(operand).text
     if text == "-" {
-      var reader = try JSONReader(ByteSource.standardInput(), isTyped: true)
+      var reader = try JSONReader(call.standardInput(), isTyped: true)
       let value = try reader.value() ?? .null
       _ = try reader.next()
       return value
@@ -170,7 +172,7 @@ enum Changing {
   static func text(_ operand: Operand, _ call: Call) throws -> String {
     let text = call.value(operand).text
     if text != "-" { return text }
-    var source = try ByteSource.standardInput()
+    var source = try call.standardInput()
     // One byte more than a value may have lets the database see that it is too long.
     while !source.isAtEnd, source.end - source.position <= Value.bytesMax { try source.more() }
     let bytes = source.buffer[source.position..<source.end]

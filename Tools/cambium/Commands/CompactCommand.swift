@@ -36,7 +36,12 @@ enum CompactCommand {
       "cambium compact shop.cambium --keep 90d --archive --yes": "keep the rest compressed",
       "cambium compact shop.cambium --policy --keep 30d": "from now on, by itself",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true,
+    servings: [
+      Serving(
+        .get, isObject: true, without: [archive, policy, keepAll, .yes].map(\.name),
+        fixed: [Option.dryRun.name], summary: "says what dropping the old end would save")
+    ], run: run)
 
   static func run(_ call: Call) throws {
     if call.has(policy) { return try store(call) }

@@ -27,7 +27,7 @@ enum ConsumersCommand {
       "cambium consumers shop.cambium drop mailer": "forget one",
       "cambium consumers shop.cambium reset mailer -1h": "tell it the last hour again",
     ],
-    run: run)
+    servings: [Serving(.get, without: ["action", "name", "rev"])], run: run)
 
   static func run(_ call: Call) throws {
     switch call[action]?.text ?? "ls" {

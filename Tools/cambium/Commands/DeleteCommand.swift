@@ -23,7 +23,7 @@ enum DeleteCommand {
       "cambium delete air.cambium flights where 'delay is null and year < 2014' --dry-run":
         "how many would that be?",
     ],
-    run: run)
+    servings: [Serving(.post, scope: .query, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     let path = call.value(.path).path

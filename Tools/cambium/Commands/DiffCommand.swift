@@ -8,6 +8,7 @@ enum DiffCommand {
   static let stat = Option(
     flag: "stat", "only how much: a line for each node below PATH, with what is below that")
   static let nameOnly = Option(flag: "name-only", "only the paths")
+  static let after = Option("after", "PATH", .path, "only nodes after this one, in path order")
   static let exitCode = Option(flag: "exit-code", "exit with 1 where anything differs")
 
   static let command = Command(
@@ -21,12 +22,12 @@ enum DiffCommand {
       log was compacted.
       """,
     operands: [.database, range, path],
-    options: [stat, nameOnly, exitCode] + Option.reading,
+    options: [stat, nameOnly, after, exitCode] + Option.reading,
     examples: [
       "cambium diff air.cambium HEAD~3..HEAD": "what the last three transactions changed",
       "cambium diff air.cambium yesterday.. weather --stat": "how much, since yesterday",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .paths, isPaged: true, without: [exitCode.name])], run: run)
 
   static func run(_ call: Call) throws {
     try checkForm(call)
@@ -49,14 +50,19 @@ enum DiffCommand {
   ///
   /// - Returns: True if nothing differs.
   static func tell(_ diff: some Walk<Change>, _ call: Call) throws -> Bool {
-    if call.has(stat) { return try tellStat(diff, call) }
+    let place = call.command.options.contains { $0.name == after.name } ? call[after]?.path : nil
+    if call.has(stat) { return try tellStat(diff, after: place, call) }
     let isNames = call.has(nameOnly)
     let writer = try ListWriter(call, columns: isNames ? ["path"] : ChangeText.columns)
     let text = ChangeText(output: call.output)
     let isShort = call.format == .short
     var isSame = true
+    var last = place ?? .root
     try diff.forEach { change in
       isSame = false
+      if let place, change.path <= place { return }
+      try call.page.turn { [("after", "/" + last.description)] }
+      last = change.path
       switch (isShort, isNames) {
       case (true, false): try text.write(change)
       case (false, false): try writer.write(ChangeText.json(change))
@@ -73,19 +79,25 @@ enum DiffCommand {
   ///       inserted    updated    deleted
   ///          1,200         14          0  Product
   ///              0          3          0  Order
-  private static func tellStat(_ diff: some Walk<Change>, _ call: Call) throws -> Bool {
+  private static func tellStat(
+    _ diff: some Walk<Change>, after place: NodePath?, _ call: Call
+  ) throws -> Bool {
+    var last = place ?? .root
     let writer = try ListWriter(call, columns: ["path", "inserted", "updated", "deleted"])
     let isShort = call.format == .short
     var counts = ChangeCounts(below: call[path]?.path ?? .root)
     var (total, lineCount) = (ChangeCounts.Counts(), 0)
-    try counts.forEach(of: diff.forEach) { place, counts in
+    try counts.forEach(of: diff.forEach) { node, counts in
       lineCount += 1
+      if let place, node <= place { return }
+      try call.page.turn { [("after", "/" + last.description)] }
+      last = node
       total.add(counts)
-      guard isShort else { return try writer.write(counts.json(place)) }
+      guard isShort else { return try writer.write(counts.json(node)) }
       if lineCount == 1 {
         try call.output.line(StyledLine(" inserted   updated   deleted", .metadata))
       }
-      try call.output.line(line(counts, Terminal.escaped(place.description)))
+      try call.output.line(line(counts, Terminal.escaped(node.description)))
     }
     try writer.finish()
     if isShort && lineCount > 1 { try call.output.line(line(total, "in all", .metadata)) }

@@ -26,7 +26,7 @@ enum GetCommand {
       "cambium get air.cambium weather/JFK --at \"2 hours ago\"": "as it was",
       "cambium get air.cambium plans/jfk --to jfk.pdf": "a file, however large",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .paths, isObject: true, without: [target.name])], run: run)
 
   static func run(_ call: Call) async throws {
     if let path = call[target]?.text { return try await FileTransfer.get(call, to: path) }

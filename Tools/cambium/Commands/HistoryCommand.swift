@@ -14,9 +14,9 @@ enum HistoryCommand {
       node is told by `cambium log`, and who set each property by `cambium blame`.
       """,
     operands: [.database, .path],
-    options: [follow, .limit, .reverse] + Option.reading,
+    options: [follow, .limit, .reverse, .since, .until] + Option.reading,
     examples: ["cambium history air.cambium weather/JFK -n 3": "its newest three versions"],
-    run: run)
+    servings: [Serving(.get, scope: .paths, rootOnly: [follow.name], isPaged: true)], run: run)
 
   static func run(_ call: Call) throws {
     let path = call.value(.path).path
@@ -31,17 +31,21 @@ enum HistoryCommand {
     var cursor = try history(of: path, database, call).makeCursor()
     var left = call[.limit]?.number ?? .max
     var isEmpty = left > 0
+    var last: SequenceNumber?
     while left > 0, let step = try cursor.next() {
+      try call.page.turn { next(after: last ?? .zero, left: left, call) }
+      last = step.transaction.sequence
       left -= 1
       isEmpty = false
       if call.format == .short {
         try call.output.line(text.line(step.transaction))
         try ChangeText(output: call.output, indent: 2).write(step)
       } else {
-        try writer.write(json(step), cells: step.new.map { ["value": $0] } ?? [:])
+        try writer.write(json(step, call), cells: step.new.map { ["value": $0] } ?? [:])
       }
     }
-    guard isEmpty else { return try writer.finish() }
+    let isWhole = !call.has(.since) && !call.has(.until)
+    guard isEmpty && isWhole else { return try writer.finish() }
     throw try MissingNode.failure(
       path, below: database.snapshot().root, call.database, verb: "is or was")
   }
@@ -52,7 +56,9 @@ enum HistoryCommand {
     of path: NodePath, _ database: Database, _ call: Call
   ) throws -> History {
     let scope: History.Scope = call.has(follow) ? .nodeThroughMoves : .node
-    let history = try database.history(of: path, scope)
+    let after = try call[.since].map { try OpenDatabase.sequence($0.moment, in: database) }
+    let upTo = try call[.until].map { try OpenDatabase.sequence($0.moment, in: database) }
+    let history = try database.history(of: path, scope, after: after, upTo: upTo)
     if call.has(.reverse) { return history.reversed() }
     guard var left = call[.limit]?.number else { return history }
     var oldest = try database.head.next
@@ -61,14 +67,25 @@ enum HistoryCommand {
       left -= 1
       oldest = step.transaction.sequence
     }
-    return try database.history(of: path, scope, after: oldest.previous)
+    return try database.history(
+      of: path, scope, after: max(oldest.previous, after ?? .zero), upTo: upTo)
   }
 
-  private static func json(_ step: HistoryStep) -> JSONLine {
-    [
+  /// The parameters for the versions that follow one.
+  private static func next(
+    after last: SequenceNumber, left: Int, _ call: Call
+  ) -> Page.End.Changes {
+    call.has(.reverse)
+      ? [("until", "\(last.previous)"), ("limit", call.has(.limit) ? "\(left)" : nil)]
+      : [("since", "\(last)"), ("limit", call.has(.limit) ? "\(left)" : nil)]
+  }
+
+  private static func json(_ step: HistoryStep, _ call: Call) -> JSONLine {
+    let origin = step.origin.flatMap { $0.isWithin(call.scope) ? $0 : nil }
+    return [
       "sequence": step.transaction.sequence, "time": step.transaction.time,
       "metadata": step.transaction.metadata, "path": step.path.description,
-      "movedFrom": step.origin?.description, "exists": step.kind != .went, "old": step.old,
+      "movedFrom": origin?.description, "exists": step.kind != .went, "old": step.old,
       "new": step.new,
     ]
   }

@@ -22,7 +22,7 @@ enum InfoCommand {
       "cambium info air.cambium --by collection": "what takes the room?",
       "cambium info air.cambium --by collection,property -o csv": "and which property of it",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true, servings: [Serving(.get)], run: run)
 
   static func run(_ call: Call) throws {
     let criteria = try call[by].map { try self.criteria($0.text) }
@@ -30,7 +30,9 @@ enum InfoCommand {
     if let criteria { return try tell(criteria, of: database, call) }
     let information = try database.information()
     guard call.format == .short else {
-      return try list(information, database.path, call)
+      // Who asks from elsewhere has no business with the folders of this machine.
+      let name = URL(filePath: database.path).lastPathComponent
+      return try list(information, call.served == nil ? database.path : name, call)
     }
     try call.output.line(StyledLine(Terminal.escaped(database.path), .heading))
     try call.output.table(overview(information), indent: 2)
@@ -141,6 +143,7 @@ enum InfoCommand {
       "tables": information.tables.map(json),
       "consumers": information.consumers.map(json), "leases": information.leases?.count,
       "lastLease": information.leases?.last,
+      "oldestSnapshot": information.oldestSnapshot?.seconds,
       "uploads": information.uploads.isEmpty ? nil : information.uploads.map(json),
     ]
   }

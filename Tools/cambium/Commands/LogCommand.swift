@@ -39,7 +39,14 @@ enum LogCommand {
       "cambium log air.cambium -o table --fields sequence,time": "as a table",
       "cambium log air.cambium --json | jq .metadata.author": "for programs",
     ],
-    run: run)
+    servings: [
+      Serving(
+        .get, scope: .changes, rootOnly: [archived.name], isPaged: true,
+        without: [Option.cursorFile, .afterCursor, .showCursor].map(\.name))
+    ], run: run)
+
+  /// The largest number of transactions that are looked at for a page.
+  private static let pageReach: UInt64 = 100_000
 
   static func run(_ call: Call) throws {
     let detail = try detail(call)
@@ -49,28 +56,53 @@ enum LogCommand {
     let start = cursor.position.map { PointInTime.sequence($0.rawValue) }
     var stretch = try LogStretch(
       database, under: under, since: start ?? call[.since]?.moment,
-      until: call[.until]?.moment, archived: call.has(archived))
+      until: call[.until]?.moment, archived: call.has(archived), isStrict: call.isScoped)
     let isCutOff = try start == nil && !call.has(.since) && stretch.isCutOff
     stretch.filter = try CommitFilter(call, database)
-    if let count = call[.limit]?.number { try stretch.keepNewest(count) }
+    let isReversed = call.has(.reverse)
+    let limit = call[.limit]?.number ?? .max
+    if !isReversed && limit < .max { try stretch.keepNewest(limit) }
+    let isPart = call.page.size != nil && stretch.narrow(to: pageReach, reversed: isReversed)
     let teller = CommitTeller(
       call: call, detail: detail, under: under, text: CommitText(upTo: stretch.upTo),
       list: try CommitTeller.list(call, detail))
-    var isEmpty = true
-    try stretch.forEach(reversed: call.has(.reverse)) { commit in
-      isEmpty = false
+    var (count, last) = (0, stretch.before(reversed: isReversed))
+    try stretch.forEach(reversed: isReversed) { commit in
+      if isReversed && count == limit { return false }
+      try call.page.turn { next(after: last, stretch, left: limit - count, call) }
+      (count, last) = (count + 1, commit.sequence)
       try teller.tell(commit)
+      return true
+    }
+    if isPart && count < limit {
+      let last = isReversed ? stretch.after.next : stretch.upTo
+      throw Page.End(changes: next(after: last, stretch, left: limit - count, call))
     }
     try teller.finish()
     if isCutOff, try stretch.isCutOff, call.format == .short {
       try tellOfHorizon(database)
     }
     try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), call.output)
-    guard isEmpty else { return }
+    guard count == 0 else { return }
     if call.format == .short {
       System.note("no transaction matches")
     }
     throw Failure.silent(.negative)
+  }
+
+  /// The parameters for the transactions that follow one.
+  private static func next(
+    after last: SequenceNumber, _ stretch: LogStretch, left: Int, _ call: Call
+  ) -> Page.End.Changes {
+    let isReversed = call.has(.reverse)
+    let limit = call.has(.limit) ? "\(left)" : nil
+    if isReversed {
+      return [("until", "\(last.previous)"), ("limit", limit)]
+    }
+    // The newest ones were chosen already, so that later transactions must not come in.
+    return limit == nil
+      ? [("since", "\(last)")]
+      : [("since", "\(last)"), ("until", "\(stretch.end)"), ("limit", nil)]
   }
 
   /// Says that there was more, so that nobody takes the output for the whole log.

@@ -18,7 +18,7 @@ enum MoveCommand {
       "cambium mv team.cambium users/ada former/ada --reason 'left the team'": "another collection",
       "cambium mv team.cambium users/ada users/lovelace": "another key",
     ],
-    run: run)
+    servings: [Serving(.post, scope: .paths, isObject: true, name: "move")], run: run)
 
   static func run(_ call: Call) throws {
     let (source, target) = (call.value(source).path, call.value(target).path)

@@ -21,7 +21,7 @@ enum PatchCommand {
       "cambium patch team.cambium users/ada '{\"born\": 1816}' --if-seq 12":
         "unless somebody wrote since 12",
     ],
-    run: run)
+    servings: [Serving(.post, scope: .paths, isObject: true, body: changes.name)], run: run)
 
   static func run(_ call: Call) throws {
     let value = try Changing.json(changes, call)

@@ -34,7 +34,11 @@ enum PutCommand {
         "text, with who and why",
       "cambium put air.cambium plans/jfk --file jfk.pdf": "a file, however large",
     ],
-    run: run)
+    servings: [
+      Serving(
+        .post, scope: .paths, isObject: true, without: [file, type, fileName, create].map(\.name),
+        body: value.name)
+    ], run: run)
 
   static func run(_ call: Call) async throws {
     if call.has(file) { return try await FileTransfer.put(call) }

@@ -5,7 +5,8 @@ import FoundationEssentials
 enum QueryCommand {
   static let text = Operand("QUERY", .text, "the query, in the language below")
   static let explain = Option(
-    flag: "explain", "run it, and say how it was answered instead of what it found")
+    flag: "explain",
+    "run it, and say how it was answered instead of what it found; JSON has the plan as steps")
 
   static let command = Command(
     name: "query", group: .look,
@@ -46,12 +47,14 @@ enum QueryCommand {
       #"cambium query shop.cambium 'reviews' -o csv --safe > reviews.csv"#:
         "for a spreadsheet: texts such as =HYPERLINK(…) stay texts",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .query, isPaged: true)], run: run)
 
   static func run(_ call: Call) throws {
     let snapshot = try OpenDatabase.snapshot(call)
     do {
-      try answer(try snapshot.records(call.value(text).text), snapshot, call)
+      let query = try snapshot.records(call.value(text).text)
+      try call.check(query)
+      try answer(query, snapshot, call)
     } catch let error as QueryError {
       throw Failure(error, help: "query")
     }
@@ -67,6 +70,24 @@ enum QueryCommand {
     var query = query
     query.request.check = { if Signals.isInterrupted { throw CancellationError() } }
     if !call.has(explain) { return try QueryPrinter(call: call).write(query) }
+    if call.format.isJSON { return try call.output.object(json(query.explanation())) }
     for line in try query.explain().split(separator: "\n") { try call.output.line(String(line)) }
+  }
+
+  private static func json(_ explanation: QueryExplanation) -> JSONLine {
+    [
+      "steps": explanation.steps.map { step -> JSONLine in
+        [
+          "kind": step.kind.rawValue, "words": step.words,
+          "indexes": step.indexes.isEmpty ? nil : step.indexes, "estimated": step.estimate,
+          "actual": step.actual,
+        ]
+      },
+      "estimated": explanation.estimate,
+      "actual": [
+        "entries": explanation.entries, "records": explanation.records,
+        "accepted": explanation.accepted, "results": explanation.results,
+      ] as JSONLine,
+    ]
   }
 }

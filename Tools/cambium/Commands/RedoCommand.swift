@@ -14,7 +14,7 @@ enum RedoCommand {
     operands: [.database],
     options: [UndoCommands.who] + UndoCommands.options,
     examples: ["cambium redo shop.cambium": "after one undo too many"],
-    run: run)
+    servings: [Serving(.post, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     try UndoCommands.run(call, nothing: "there is nothing to redo") { _ in

@@ -12,7 +12,7 @@ enum RestoreNodeCommand {
     summary: "brings back a node that was removed", discussion: RestoreCommand.command.discussion,
     operands: [.database, .path],
     options: [removedAt] + Option.change + [.quiet] + Option.output(.short, .json) + [.color],
-    run: run)
+    servings: [Serving(.post, scope: .paths, isObject: true, name: "restore-node")], run: run)
 
   static func run(_ call: Call) throws {
     let database = try OpenDatabase.forWriting(call)

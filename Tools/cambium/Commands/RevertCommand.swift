@@ -20,7 +20,7 @@ enum RevertCommand {
       "cambium revert shop.cambium tag:before-import..HEAD": "everything since the tag",
       "cambium revert shop.cambium 41..57 --dry-run": "what taking back 42 to 57 changes",
     ],
-    run: run)
+    servings: [Serving(.post, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     try UndoCommands.run(call, nothing: "the stretch is empty") { database in

@@ -7,6 +7,8 @@ enum SchemaCommand {
     "sample", "N", .number(1...Int.max), "how many children of a collection to look at",
     fallback: "1000")
   static let all = Option(flag: "all", "look at all children, and at all collections")
+  static let declared = Option(
+    flag: "declared", "only what is declared: JSON has the whole declaration of each collection")
   static let swift = Option(flag: "swift", "print declarations of Swift structs")
 
   /// Without --all, no more collections than these are looked at.
@@ -34,18 +36,21 @@ enum SchemaCommand {
       with 1 where there are no nodes to look at.
       """,
     operands: [.database, path],
-    options: [sample, all, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
+    options: [sample, all, declared, .at, swift] + Option.list + [
+      .wait, .progress, .noPager, .color,
+    ],
     examples: [
       "cambium schema air.cambium": "what is in it?",
       "cambium schema air.cambium --all -o csv": "all of it, as a table",
       "cambium schema air.cambium --swift > Models.swift": "as Swift",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true, servings: [Serving(.get)], run: run)
 
   static func run(_ call: Call) throws {
     if call.has(swift), call.format != .short {
       throw Failure.usage("--swift is a form of its own", hint: "leave out --output")
     }
+    if call.has(declared) { return try tellDeclared(call) }
     let list = try ListWriter(call, columns: columns)
     let bar = ProgressBar(call, unit: "nodes")
     defer { bar.finish() }
@@ -91,6 +96,28 @@ enum SchemaCommand {
     if isDeclared { return }
     let known = declared.flatMap { $0.definition.properties.map(\.name) }
     try tellRest(surveys + seen, besides: known, node, snapshot, call)
+  }
+
+  /// Tells what is declared, without looking at a record.
+  private static func tellDeclared(_ call: Call) throws {
+    if let other = [all, swift].first(where: call.has) {
+      throw Failure.usage("--declared looks at no records; leave out --\(other.name)")
+    }
+    let snapshot = try OpenDatabase.snapshot(call)
+    let place = call[path]?.path ?? .root
+    let list = try ListWriter(call, columns: ["collection", "definition"])
+    let found = try snapshot.collections.filter { $0.path.isWithin(place) }
+    for (path, definition) in found {
+      if call.format == .short {
+        let count = try snapshot[path].childCount
+        let text = DeclarationText(path: path, definition: definition, count: count)
+        for line in text.lines { try call.output.line(line) }
+      } else {
+        try list.write(["collection": path.description, "definition": definition.value])
+      }
+    }
+    try list.finish()
+    if found.isEmpty { throw Failure.silent(.negative) }
   }
 
   /// The number of children of a collection that are looked at; nil for all.

@@ -7,6 +7,8 @@ enum SearchCommand {
   static let limit = Option(
     "limit", letter: "n", "N", .number(0...Int.max), "how many records, the best first",
     fallback: "20")
+  static let offset = Option(
+    "offset", "N", .number(0...1_000_000), "leave out so many, which fit best")
   static let typed = Option(
     flag: "typed", "take the text as people type it into a search field: none is refused")
   static let property = Option("property", "NAME", .text, "look only in this property")
@@ -37,26 +39,32 @@ enum SearchCommand {
       is found.
       """,
     operands: [.database, collection, text],
-    options: [limit, property, typed, .at] + Option.reading,
+    options: [limit, offset, property, typed, .at] + Option.reading,
     examples: [
       #"cambium search library.cambium books 'whal* -title:white' -n 5"#:
         "the five books that fit best",
       #"cambium search library.cambium books '"in a row"' --property body -o json"#:
         "for programs, in one property",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .paths, isPaged: true)], run: run)
 
   static func run(_ call: Call) throws {
     let query = try query(call)
     let snapshot = try OpenDatabase.snapshot(call)
     let search = try CollectionSearch(query, snapshot, call)
     let writer = try ListWriter(call, columns: ["score", "key", "property", "snippet"])
-    let matches = try search.matches(limit: call.value(limit).number)
+    let (limit, offset) = (call.value(limit).number, call[offset]?.number ?? 0)
+    // One more says whether another page follows.
+    let reach = call.page.size.map { min(limit, offset + $0 + 1) } ?? limit
+    let matches = try search.matches(limit: reach).dropFirst(offset)
+    var count = offset
     let widths = [
       matches.map { ScoreText.text($0.score).utf8.count }.max() ?? 0,
       matches.map { Terminal.displayWidth(Terminal.escaped($0.key.description)) }.max() ?? 0,
     ]
     for match in matches {
+      try call.page.turn { [("offset", "\(count)")] }
+      count += 1
       let found = try search.snippet(match)
       if call.format == .short {
         try call.output.line(line(match, found, widths, hasName: search.properties.count > 1))

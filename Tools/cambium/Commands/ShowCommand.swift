@@ -20,12 +20,13 @@ enum ShowCommand {
       "cambium show air.cambium HEAD": "the newest transaction",
       "cambium show air.cambium 4711": "by its sequence number",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .changes, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     let database = try OpenDatabase.forReading(call)
     let moment = call.value(.moment).moment
-    let commit = try OpenDatabase.commit(moment, of: database, readsArchive: true)
+    let commit = try call.visible(
+      OpenDatabase.commit(moment, of: database, readsArchive: !call.isScoped), database)
     if call.format.isJSON { return try writeJSON(commit, call) }
     let writer = try ListWriter(call, columns: ChangeText.columns)
     guard call.format == .short else {

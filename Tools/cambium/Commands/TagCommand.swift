@@ -23,7 +23,10 @@ enum TagCommand {
       "cambium tag shop.cambium release-1 --delete": "takes the name away",
       "cambium tag shop.cambium": "lists them",
     ],
-    run: run)
+    servings: [
+      Serving(.get, without: ["name", "rev", delete.name], summary: "lists the names of moments"),
+      Serving(.post, isObject: true, summary: "names a moment, or takes a name away"),
+    ], run: run)
 
   static func run(_ call: Call) throws {
     guard let name = call[name]?.text else {

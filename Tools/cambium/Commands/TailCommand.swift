@@ -24,7 +24,14 @@ enum TailCommand {
       "cambium tail air.cambium actor=anna op=delete": "what anna deletes",
       "cambium tail air.cambium -n 0 --json | jq .sequence": "for programs, from now on",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true,
+    servings: [
+      Serving(
+        .get, scope: .changes, isStream: true, without: [recent.name, "output"], name: streamName)
+    ], run: run)
+
+  /// The name of the stream of transactions.
+  static let streamName = "changes"
 
   static func run(_ call: Call) async throws {
     let database = try OpenDatabase.forReading(call)
@@ -40,6 +47,7 @@ enum TailCommand {
       isEmpty = false
       if Signals.isInterrupted { throw Failure.stopped() }
       try teller.tell(commit)
+      return true
     }
     try call.output.flush()
     if try !under.isRoot && isEmpty && !database.snapshot()[under].exists {

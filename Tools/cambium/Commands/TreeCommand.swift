@@ -8,6 +8,9 @@ enum TreeCommand {
   static let limit = Option(
     "limit", "N", .number(0...Int.max),
     "how many children of a node to show; else 20, and all unless people read it")
+  static let after = Option(
+    "after", "PATH", .text,
+    "begin after this node, whose path is counted from PATH: a key, or several")
   static let ascii = Option(flag: "ascii", "draw with the characters of ASCII")
 
   static let command = Command(
@@ -20,12 +23,12 @@ enum TreeCommand {
       own.
       """,
     operands: [.database, path],
-    options: [depth, limit, .at, ascii] + Option.reading,
+    options: [depth, limit, after, .at, ascii] + Option.reading,
     examples: [
       "cambium tree air.cambium --depth 1": "the collections",
       "cambium tree src.cambium repo/Sources --at HEAD~10": "a subtree ten transactions ago",
     ],
-    run: run)
+    servings: [Serving(.get, scope: .paths, isPaged: true, without: ["ascii"])], run: run)
 
   static func run(_ call: Call) throws {
     let database = try OpenDatabase.forReading(call)
@@ -33,9 +36,10 @@ enum TreeCommand {
     let node = snapshot[call[path]?.path ?? .root]
     try MissingNode.check(node, snapshot, call)
     let writer = try ListWriter(call, columns: ["path", "value", "children"])
-    if call.format != .short { return try list(node, call, writer) }
+    let start = try call[after].map { try place($0.text, below: node) }
+    if call.format != .short { return try list(node, after: start, call, writer) }
     let isPast = try snapshot.sequence < database.head
-    try draw(node, isPast: isPast, call)
+    try draw(node, after: start, isPast: isPast, call)
   }
 
   private static func walk(_ call: Call, _ marks: TreeWalk.Marks, childrenMax: Int) -> TreeWalk {
@@ -44,8 +48,24 @@ enum TreeCommand {
       childrenMax: call[limit]?.number ?? childrenMax)
   }
 
-  private static func list(_ node: Node, _ call: Call, _ writer: ListWriter) throws {
-    try walk(call, .none, childrenMax: .max).forEach(from: node) { _, node in
+  /// The keys of `--after`, which lead from the first node to the last that was seen.
+  private static func place(_ text: String, below node: Node) throws -> [Key] {
+    do { return Array(try NodePath(text).keys) } catch {
+      throw Failure.usage("--after is the path of a node below the first one")
+    }
+  }
+
+  private static func list(
+    _ start: Node, after place: [Key]?, _ call: Call, _ writer: ListWriter
+  ) throws {
+    var last: Node?
+    let walk = walk(call, .none, childrenMax: .max)
+    try walk.forEach(from: start, after: place) { _, node in
+      try call.page.turn {
+        let keys = (last ?? start).path.keys.dropFirst(start.path.depth)
+        return [(name: "after", value: NodePath(keys: keys).description)]
+      }
+      last = node
       try writer.write([
         "path": node.path.description, "value": node.value, "children": node.childCount,
       ])
@@ -54,11 +74,11 @@ enum TreeCommand {
     try writer.finish()
   }
 
-  private static func draw(_ start: Node, isPast: Bool, _ call: Call) throws {
+  private static func draw(_ start: Node, after place: [Key]?, isPast: Bool, _ call: Call) throws {
     let marks =
       call.has(ascii)
-      ? .ascii : TreeWalk.Marks.fitting(ProcessInfo.processInfo.environment)
-    try walk(call, marks, childrenMax: 20).forEach(from: start) { prefix, node in
+      ? .ascii : TreeWalk.Marks.fitting(Surroundings.current().environment)
+    try walk(call, marks, childrenMax: 20).forEach(from: start, after: place) { prefix, node in
       var line = StyledLine(prefix)
       line.add(name(of: node, isFirst: prefix.isEmpty, call), prefix.isEmpty ? .heading : nil)
       try addValue(of: node, to: &line, marks, call.output)

@@ -24,7 +24,7 @@ enum UndoCommand {
       "cambium undo shop.cambium 4711 --dry-run": "what taking back one would change",
       "cambium undo shop.cambium --who anna --reason 'wrong order'": "the newest of Anna's",
     ],
-    run: run)
+    servings: [Serving(.post, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     try UndoCommands.run(call, nothing: "there is nothing to undo") { database in

@@ -26,7 +26,7 @@ enum UpdateCommand {
         "one property of some records",
       "cambium update air.cambium flights set 'checked = null' --dry-run": "how many are there?",
     ],
-    run: run)
+    servings: [Serving(.post, scope: .query, isObject: true)], run: run)
 
   static func run(_ call: Call) throws {
     guard let text = try Changing.clauses(.path, clauses, call) else {

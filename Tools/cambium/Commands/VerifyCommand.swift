@@ -32,10 +32,14 @@ enum VerifyCommand {
       "cambium verify /mnt/b/air.backup": "is the backup sound, and what does it hold?",
       "cambium verify --pages other/data.mdb": "is this file of LMDB sound?",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true,
+    servings: [Serving(.post, isObject: true, without: [pages.name], name: verifyJob)], run: run)
+
+  /// The name of the work that the server begins, and does not wait for.
+  static let verifyJob = "verify"
 
   static func run(_ call: Call) throws {
-    if Database.isBackup(call.database) { return try verifyBackup(call) }
+    if call.served == nil && Database.isBackup(call.database) { return try verifyBackup(call) }
     if call.has(pages) { return try verifyPages(call) }
     let start = ContinuousClock.now
     let verification: Verification

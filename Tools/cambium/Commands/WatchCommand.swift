@@ -39,12 +39,18 @@ enum WatchCommand {
       #"cambium watch shop.cambium 'orders sort -placed limit 10' --json | jq .insertions"#:
         "for programs",
     ],
-    stopsSafely: true, run: run)
+    stopsSafely: true,
+    servings: [
+      Serving(
+        .get, scope: .query, isStream: true, without: [count.name, once.name, "output"],
+        name: "live")
+    ], run: run)
 
   static func run(_ call: Call) async throws {
     let database = try OpenDatabase.forReading(call)
     do {
       var query = try database.records(call.value(text).text)
+      try call.check(query)
       query.request.check = {
         if Signals.isInterrupted || Task.isCancelled { throw CancellationError() }
       }
@@ -59,7 +65,7 @@ enum WatchCommand {
   }
 
   /// Says what cannot be meant, before the list takes the screen.
-  private static func check(_ query: DynamicQuery, _ snapshot: Snapshot) throws {
+  static func check(_ query: DynamicQuery, _ snapshot: Snapshot) throws {
     if try !query.collection.isRoot && !snapshot[query.collection].exists {
       let name = Terminal.escaped(query.collection.description)
       System.note("nothing is at \(name) now; waiting for it")
@@ -70,7 +76,7 @@ enum WatchCommand {
   }
 
   /// The names of what is selected; of whole records, of what is declared.
-  private static func columns(of query: DynamicQuery, _ snapshot: Snapshot) throws -> [String] {
+  static func columns(of query: DynamicQuery, _ snapshot: Snapshot) throws -> [String] {
     guard query.isOfRecords else { return try query.properties().map(\.name) }
     return try snapshot.definition(of: query.collection)?.properties.map(\.name) ?? []
   }

@@ -40,6 +40,7 @@ struct CommitFilter {
     self.groups = groups
     pattern = try CommitFilter.pattern(call)
     let asksForTags = groups.contains { $0.globs[.tag] != nil }
+    if asksForTags && call.isScoped { throw Failure.outOfScope("tags") }
     tags = asksForTags ? try database.tags : []
   }
 

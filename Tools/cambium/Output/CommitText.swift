@@ -115,7 +115,8 @@ struct CommitText {
     [
       "sequence": commit.sequence, "time": commit.time,
       "origin": commit.origin, "metadata": commit.metadata,
-      "operations": commit.operationCount, "erased": commit.isErased ? true : nil,
+      "operations": Served.isPartial ? nil : commit.operationCount,
+      "erased": commit.isErased ? true : nil,
       "events": !commit.events.isEmpty ? commit.events.map(json) : nil,
     ]
   }

@@ -7,7 +7,11 @@ struct LogStretch {
   let under: NodePath
   /// The stretch starts with the transaction after this one.
   private(set) var after: SequenceNumber
-  let upTo: SequenceNumber
+  private(set) var upTo: SequenceNumber
+  /// The last transaction, also where only a part of the stretch is walked.
+  let end: SequenceNumber
+  /// True for a caller who must not learn of transactions that changed nothing below `under`.
+  let isStrict: Bool
   /// The filter for those that are printed.
   var filter: CommitFilter?
 
@@ -16,16 +20,20 @@ struct LogStretch {
   /// read.
   init(
     _ database: Database, under: NodePath, since: PointInTime? = nil, until: PointInTime? = nil,
-    archived: Bool = false
+    archived: Bool = false, isStrict: Bool = false
   ) throws {
+    self.isStrict = isStrict
     self.database = database
     self.under = under
-    upTo = try OpenDatabase.sequence(until, in: database, readsArchive: true)
+    upTo = try OpenDatabase.sequence(until, in: database, readsArchive: !isStrict)
+    end = upTo
     let horizon = try database.horizon
     let isBefore = archived || upTo < horizon
     after =
-      try since.map { try OpenDatabase.sequence($0, in: database, readsArchive: true) }
+      try since.map { try OpenDatabase.sequence($0, in: database, readsArchive: !isStrict) }
       ?? (isBefore ? database.archiveHorizon : horizon)
+    // Of archived transactions only the operations are known, and they are not told apart by path.
+    if isStrict { after = max(after, horizon) }
   }
 
   /// True if it begins at the horizon, and something came before.
@@ -42,20 +50,45 @@ struct LogStretch {
     }
     var left = count
     var commits = try database.commits(
-      after: after, upTo: upTo, under: under, reversed: true, readsArchive: true)
+      after: after, upTo: upTo, under: under, reversed: true, readsArchive: !isStrict)
     while left > 0, let commit = try commits.next() {
-      guard try filter?.accepts(commit) ?? true else { continue }
+      guard try accepts(commit) else { continue }
       left -= 1
       if left == 0 { after = commit.sequence.previous }
     }
   }
 
-  /// Visits each transaction, the oldest first, or the newest.
-  func forEach(reversed: Bool = false, _ body: (Commit) throws -> Void) throws {
-    var commits = try database.commits(
-      after: after, upTo: upTo, under: under, reversed: reversed, readsArchive: true)
-    while let commit = try commits.next() {
-      if try filter?.accepts(commit) ?? true { try body(commit) }
+  /// Leaves only so many transactions at the end at which a walk begins.
+  ///
+  /// - Returns: True if there were more.
+  mutating func narrow(to count: UInt64, reversed: Bool) -> Bool {
+    guard upTo > after, upTo.rawValue - after.rawValue > count else { return false }
+    if reversed {
+      after = SequenceNumber(upTo.rawValue - count)
+    } else {
+      upTo = SequenceNumber(after.rawValue + count)
     }
+    return true
+  }
+
+  /// The transaction before the first that a walk visits, in its direction.
+  func before(reversed: Bool) -> SequenceNumber { reversed ? upTo.next : after }
+
+  /// Visits each transaction, the oldest first, or the newest, until `body` returns false.
+  func forEach(reversed: Bool = false, _ body: (Commit) throws -> Bool) throws {
+    var commits = try database.commits(
+      after: after, upTo: upTo, under: under, reversed: reversed, readsArchive: !isStrict)
+    while let commit = try commits.next() {
+      guard try accepts(commit) else { continue }
+      if try !body(commit) { return }
+    }
+  }
+
+  private func accepts(_ commit: Commit) throws -> Bool {
+    if isStrict {
+      var changes = commit.changes.makeCursor()
+      if try changes.next() == nil { return false }
+    }
+    return try filter?.accepts(commit) ?? true
   }
 }

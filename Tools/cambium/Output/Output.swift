@@ -13,6 +13,8 @@ final class Output {
   let isQuiet: Bool
 
   private let descriptor: Int32
+  /// Takes what is written instead of the descriptor, for a call that answers a request.
+  private let sink: (([UInt8]) throws -> Void)?
   private let startPager: () -> Pager?
   private var pager: Pager?
   private var isStarted = false
@@ -31,9 +33,21 @@ final class Output {
     self.format = format
     self.isQuiet = isQuiet
     self.descriptor = descriptor
+    sink = nil
     self.startPager = startPager
     limit = isTerminal ? 4 << 10 : 64 << 10
     buffer.reserveCapacity(limit)
+  }
+
+  /// An output to a function, which is handed pieces of some 64 KiB.
+  init(format: OutputFormat, to sink: @escaping ([UInt8]) throws -> Void) {
+    (isTerminal, isQuiet, columns) = (false, false, 80)
+    style = Style(choice: "never", isTerminal: false, environment: [:])
+    self.format = format
+    self.sink = sink
+    descriptor = -1
+    startPager = { nil }
+    limit = 64 << 10
   }
 
   /// Appends text as it is.
@@ -77,6 +91,7 @@ final class Output {
   func flush() throws {
     if buffer.isEmpty { return }
     defer { buffer.removeAll(keepingCapacity: true) }
+    if let sink { return try sink(buffer) }
     if !isStarted { pager = startPager() }
     isStarted = true
     let failure = System.write(buffer, to: pager?.descriptor ?? descriptor)
@@ -86,6 +101,9 @@ final class Output {
     }
     throw Failure.silent(pager == nil ? .brokenPipe : .success)
   }
+
+  /// Drops what is buffered.
+  func discard() { buffer.removeAll(keepingCapacity: true) }
 
   /// Flushes, and waits until the user has left the pager.
   func finish() throws {

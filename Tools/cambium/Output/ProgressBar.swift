@@ -28,6 +28,8 @@ final class ProgressBar: Sendable {
   private let write: @Sendable (String) -> Void
   private let started: ContinuousClock.Instant
   private let state = Mutex(State())
+  /// The request that the work is for, which hears of it wherever the work is done.
+  private let served = Served.current
 
   /// The bar that the command line asks for. `unit` is what is counted; `bytes` are shown in MB.
   convenience init(_ call: Call, unit: String) {
@@ -62,6 +64,10 @@ final class ProgressBar: Sendable {
   /// - Returns: True to continue; false after Ctrl-C.
   @discardableResult
   func update(_ phase: String, _ done: UInt64, of total: UInt64? = nil) -> Bool {
+    if let served {
+      served.progress?(WorkProgress(phase: phase, done: done, total: total))
+      return !Signals.isInterrupted && !served.isAbandoned()
+    }
     let isAsked = Signals.takeProgressRequest()
     if mode != .none || isAsked {
       let now = clock()

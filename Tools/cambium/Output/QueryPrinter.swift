@@ -43,7 +43,7 @@ struct QueryPrinter {
   private func list(_ query: DynamicQuery, _ found: () -> Void) throws {
     let names = try query.properties().map(\.name)
     let writer = try ListWriter(call, columns: names)
-    try query.forEach { result in
+    func write(_ result: DynamicRecord) throws {
       found()
       var pairs = names.map { (name: $0, value: result[$0] ?? .null) }
       if query.isOfRecords {
@@ -53,6 +53,13 @@ struct QueryPrinter {
         pairs = [(name: "id", value: key)] + own.map { ($0.name, $0.value) }
       }
       try writer.write(JSONLine(pairs.map { ($0.name, $0.value) }))
+    }
+    if let size = call.page.size {
+      let (results, next) = try query.page(of: size)
+      for result in results { try write(result) }
+      if let next { throw Page.End(changes: [("query", next.description)]) }
+    } else {
+      try query.forEach(write)
     }
     try writer.finish()
   }

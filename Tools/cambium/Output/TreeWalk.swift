@@ -41,11 +41,13 @@ struct TreeWalk {
     private(set) var next: Node?
     private(set) var visited = 0
 
-    init(_ parent: Node, prefix: String) throws {
+    init(_ parent: Node, prefix: String, after key: Key? = nil) throws {
       self.parent = parent
       self.prefix = prefix
-      var cursor = try parent.children.makeCursor()
+      let children = key.map { parent.children.from($0) } ?? parent.children
+      var cursor = try children.makeCursor()
       next = try cursor.next()
+      if key != nil && next?.key == key { next = try cursor.next() }
       self.cursor = cursor
     }
 
@@ -60,14 +62,16 @@ struct TreeWalk {
 
   /// Visits the node and those below it.
   ///
-  /// `visit` takes what leads to a node, and the node. `cut` is called where a node has more
-  /// children than are visited; it takes what leads there, the node, and how many were.
+  /// With `place`, the keys that lead to a node below it, which need not exist, it begins with what
+  /// comes after that in path order. `visit` takes what leads to a node, and the node. `cut` is
+  /// called where a node has more children than are visited; it takes what leads there, the node,
+  /// and how many were.
   func forEach(
-    from node: Node, visit: (String, Node) throws -> Void,
+    from node: Node, after place: [Key]? = nil, visit: (String, Node) throws -> Void,
     cut: (String, Node, Int) throws -> Void
   ) throws {
-    try visit("", node)
-    var levels = depthMax > 0 ? [try Level(node, prefix: "")] : []
+    if place == nil { try visit("", node) }
+    var levels = try levels(from: node, after: place ?? [])
     while let level = levels.last {
       if level.next != nil && level.visited == childrenMax {
         try cut(level.prefix + marks.last, level.parent, level.visited)
@@ -85,6 +89,20 @@ struct TreeWalk {
           try Level(child, prefix: level.prefix + (isLast ? marks.blank : marks.line)))
       }
     }
+  }
+
+  /// The levels on the way to a place, each behind the child that leads there.
+  private func levels(from node: Node, after place: [Key]) throws -> [Level] {
+    var levels: [Level] = []
+    var parent = node
+    let blank = String(repeating: " ", count: marks.blank.count)
+    for depth in 0...min(place.count, max(depthMax - 1, 0)) where depthMax > 0 {
+      let key = depth < place.count ? place[depth] : nil
+      levels.append(
+        try Level(parent, prefix: String(repeating: blank, count: depth), after: key))
+      if let key { parent = parent.child(key) }
+    }
+    return levels
   }
 }
 

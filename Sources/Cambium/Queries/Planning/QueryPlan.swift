@@ -33,29 +33,8 @@ extension QueryPlan {
   /// - Parameter counts: The work that running it took, if it was run.
   /// - Returns: The lines, without a line feed at the end.
   func explained(_ counts: QueryCounts?) -> String {
-    let name = ConditionText.collection(description.collection)
-    if let view {
-      return "read the groups that a view of \(name) keeps, \(view.name)"
-    }
-    if let counted { return "read the count that a view of \(name) keeps, \(counted.name)" }
-    var lines = preparations
-    lines += access.words(name)
-    if description.hasFilter { lines.append("keep those that the filter in Swift accepts") }
-    for join in joins { lines.append(join.words) }
-    if joinedProgram != nil {
-      lines.append("keep those where what is said of joined records holds")
-    }
-    if let grouping = description.grouping {
-      let names = grouping.paths.map(\.description).joined(separator: ", ")
-      lines.append("group by \(names.isEmpty ? "nothing" : names), in memory")
-    }
-    if order != nil {
-      lines.append(
-        "sort by \(description.orderings.map(\.text).joined(separator: ", "))\(sortWords)")
-    }
-    if description.isDistinct { lines.append("leave out what is the same") }
-    if description.offset > 0 { lines.append("skip \(description.offset)") }
-    if let limit = description.limit { lines.append("end after \(limit)") }
+    var lines = steps(counts).map(\.words)
+    if view != nil || counted != nil { return lines.joined(separator: "\n") }
     lines.append("estimated: \(access.estimate) to look at")
     if let counts {
       let entries = counts.entries > 0 ? "\(counts.entries) entries, " : ""
@@ -64,10 +43,6 @@ extension QueryPlan {
           + "\(counts.results) results")
     }
     return lines.joined(separator: "\n")
-  }
-
-  private var sortWords: String {
-    topCount.map { ", keeping the first \($0)" } ?? ""
   }
 
   /// The number of results that must be kept for sorting; nil for all.

@@ -1,0 +1,54 @@
+import Cambium
+
+/// A refusal as Firebase sends it: a status, and `{"error": "text"}`.
+struct FirebaseError: Error, Equatable {
+  var status: Int
+  var message: String
+
+  init(_ status: Int, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  /// A request that cannot be understood.
+  static func bad(_ message: String) -> FirebaseError { FirebaseError(400, message) }
+
+  /// The caller may not do that there. Firebase says no more, so that nothing can be learned.
+  static let denied = FirebaseError(401, "Permission denied")
+
+  var response: Response {
+    var json: [UInt8] = Array("{\"error\":".utf8)
+    JSONText.append(message, to: &json)
+    json.append(UInt8(ascii: "}"))
+    return Response(status, json: json)
+  }
+}
+
+extension FirebaseError {
+  /// The refusal for an error of the engine.
+  ///
+  /// Clients repeat a request that is answered by 500 or 503, pushes included. So 503 is for what
+  /// has certainly stored nothing, and 500 is never sent.
+  init(_ error: any Error) {
+    switch error {
+    case let error as FirebaseError: self = error
+    case let error as DatabaseError: self.init(FirebaseError.status(error), "\(error)")
+    default: self.init(422, "\(error)")
+    }
+  }
+
+  private static func status(_ error: DatabaseError) -> Int {
+    switch error {
+    case .badKey, .badValue, .invalid, .notFound, .misuse, .exists, .notUnique, .stillReferred:
+      400
+    case .noSuchMoment, .compacted: 400
+    case .transactionTooLarge: 413
+    case .conflict: 409
+    case .busy, .closed: 503
+    case .readOnly: 403
+    case .full: 507
+    case .outcomeUnknown: 504
+    default: 502
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Cambium
+import Synchronization
+
+/// The streams of one node and one query: what they are told is found and written once.
+///
+/// Invariants:
+/// 1. A stream that has joined is sent every commit after the position at which it joined, in order.
+///    ``FirebaseChannels`` adds it at its own position, and hands commits out one after another.
+final class FirebaseChannel: Sendable {
+  private struct State {
+    var streams: [UInt64: EventStream] = [:]
+    var window: FirebaseWindow?
+  }
+
+  let path: NodePath
+  let query: FirebaseQuery?
+  private let state: Mutex<State>
+
+  init(_ path: NodePath, _ query: FirebaseQuery?, _ window: FirebaseWindow?) {
+    self.path = path
+    self.query = query
+    state = Mutex(State(window: window))
+  }
+
+  func add(_ stream: EventStream) { state.withLock { $0.streams[stream.number] = stream } }
+
+  /// Removes a stream; true if it was the last one.
+  func remove(_ number: UInt64) -> Bool {
+    state.withLock { state in
+      state.streams.removeValue(forKey: number)
+      return state.streams.isEmpty
+    }
+  }
+
+  var streams: [EventStream] { state.withLock { Array($0.streams.values) } }
+
+  /// Sends the streams what a commit has changed for them.
+  ///
+  /// - Parameter streams: Those that had joined when the commit came.
+  func tell(_ touches: FirebaseTouches, to streams: [EventStream]) {
+    let window = state.withLock { $0.window }
+    var told = FirebaseTold(path: path, query: query, window: window)
+    do {
+      var bytes: [UInt8] = []
+      try told.step(touches) { piece in
+        if bytes.count + piece.count > EventStream.bytesMax { throw TooLong() }
+        bytes += piece
+      }
+      let moved = told.window
+      state.withLock { $0.window = moved }
+      if bytes.isEmpty { return }
+      for stream in streams { stream.offer(bytes) }
+    } catch {
+      // They come back with the last event that they have seen, and get what is long piece by piece.
+      for stream in streams { stream.end() }
+    }
+  }
+
+  /// An event is too long to be kept for those who take it slowly.
+  private struct TooLong: Error {}
+}
+
+/// What a stream has been told: it goes from commit to commit.
+struct FirebaseTold {
+  let path: NodePath
+  let query: FirebaseQuery?
+  /// Nil without a query.
+  private(set) var window: FirebaseWindow?
+
+  init(path: NodePath, query: FirebaseQuery?, window: FirebaseWindow?) {
+    self.path = path
+    self.query = query
+    self.window = window
+  }
+
+  /// What was told once a moment was told as a whole.
+  init(path: NodePath, query: FirebaseQuery?, _ view: FirebaseView) throws {
+    self.init(
+      path: path, query: query, window: try query.map { try FirebaseWindow($0, path, view) })
+  }
+
+  /// Writes the event of a commit, if it changes anything here.
+  mutating func step(_ touches: FirebaseTouches, _ sink: ([UInt8]) throws -> Void) throws {
+    let places = try touches.places(below: path)
+    if places.isEmpty { return }
+    let (old, new) = try touches.views()
+    let changes: [FirebaseChange]
+    if window != nil {
+      changes = try window?.step(places, from: old, to: new) ?? []
+    } else {
+      changes = try FirebaseChangeFinder(listened: path, old: old, new: new).changes(at: places)
+    }
+    try withoutActuallyEscaping(sink) { sink in
+      try FirebaseEventWriter(listened: path, query: query, view: new, sink: sink)
+        .changes(changes, touches.sequence)
+    }
+  }
+}

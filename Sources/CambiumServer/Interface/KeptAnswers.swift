@@ -1,0 +1,76 @@
+import Synchronization
+
+/// The answers to requests with an `Idempotency-Key`, so that a request which comes again is
+/// answered again and not made again.
+///
+/// They are kept by this process. A request that comes again while the first is still made waits
+/// for it no longer than it must: it is refused, and can be sent once more.
+final class KeptAnswers: Sendable {
+  private struct Kept {
+    let request: [UInt8]
+    /// Nil while the first request is made.
+    var response: Response?
+  }
+
+  private struct State {
+    var kept: [String: Kept] = [:]
+    /// The keys, the oldest first.
+    var order: [String] = []
+  }
+
+  /// The most answers; then the oldest go.
+  private static let countMax = 10_000
+  private static let keyBytesMax = 255
+  private let state = Mutex(State())
+
+  func answered(
+    _ request: Request, _ body: @Sendable () async -> Response
+  ) async -> Response {
+    guard let name = request[header: "idempotency-key"] else { return await body() }
+    guard !name.isEmpty, name.utf8.count <= KeptAnswers.keyBytesMax else {
+      return Response(
+        400, error: "malformed_key", "an Idempotency-Key has 1 to \(KeptAnswers.keyBytesMax) bytes")
+    }
+    let key = "\(request.caller.name ?? "") \(request.caller.scope) \(name)"
+    let fingerprint = KeptAnswers.fingerprint(of: request)
+    let known: Kept? = state.withLock { state in
+      if let kept = state.kept[key] { return kept }
+      state.kept[key] = Kept(request: fingerprint)
+      state.order.append(key)
+      if state.order.count > KeptAnswers.countMax {
+        state.kept[state.order.removeFirst()] = nil
+      }
+      return nil
+    }
+    if let known { return KeptAnswers.answer(known, fingerprint) }
+    let response = await body()
+    state.withLock { state in
+      // An answer that may be another one later is not kept.
+      if response.status >= 500 {
+        state.kept[key] = nil
+        state.order.removeAll { $0 == key }
+      } else {
+        state.kept[key]?.response = response
+      }
+    }
+    return response
+  }
+
+  private static func answer(_ kept: Kept, _ fingerprint: [UInt8]) -> Response {
+    if kept.request != fingerprint {
+      return Response(
+        422, error: "key_reused", "this Idempotency-Key was used for another request",
+        hint: "make a new key for each request")
+    }
+    return kept.response
+      ?? Response(
+        409, error: "in_progress", "the request with this Idempotency-Key is being made",
+        hint: "send it again in a moment")
+  }
+
+  private static func fingerprint(of request: Request) -> [UInt8] {
+    let words =
+      [request.method.rawValue, request.path] + request.parameters.flatMap { [$0.name, $0.value] }
+    return Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body
+  }
+}
