@@ -245,8 +245,7 @@ final class Courier: Sendable {
     while !state.withLock({ $0.isStopped }) {
       switch state.withLock({ $0.entries.first }) {
       case .parcel(let parcel)?:
-        guard await deliver(parcel) else { return }
-        drop(parcel.number)
+        guard await deliver(parcel, isAlone: true) else { return }
       case .turn(let turn)?:
         if turn.begun.resolve(.success(())) {
           for await parcel in turn.parcels { guard await deliver(parcel) else { return } }
@@ -260,10 +259,13 @@ final class Courier: Sendable {
   }
 
   /// Sends one until it is answered; false where the courier was stopped.
-  private func deliver(_ parcel: Parcel) async -> Bool {
+  private func deliver(_ parcel: Parcel, isAlone: Bool = false) async -> Bool {
     let result: Result<TransportAnswer, any Error>
     do {
-      guard let answer = try await answered(parcel) else { return true }
+      guard let answer = try await answered(parcel) else {
+        if isAlone { drop(parcel.number) }
+        return true
+      }
       result = .success(answer)
     } catch {
       if error is CancellationError || error as? RemoteStoreError == .stopped {
@@ -274,6 +276,7 @@ final class Courier: Sendable {
     }
     // One that is left in the file is sent again with its key, which changes nothing.
     try? file.remove(parcel.number)
+    if isAlone { drop(parcel.number) }
     if parcel.isAwaited { parcel.answer.resolve(result) } else { leftover(result) }
     return true
   }

@@ -34,7 +34,6 @@ final class RecordEvents: Sendable {
     var isLive = false
     /// The last id that the client was told.
     var told: SequenceNumber
-    var following: CommitHub.Following?
   }
 
   private static let partBytes = 64 << 10
@@ -48,6 +47,8 @@ final class RecordEvents: Sendable {
   private let path: NodePath
   private let isOne: Bool
   private let state: Mutex<State>
+  /// Apart from the state: an event that finds the client gone ends the stream at once.
+  private let following = Mutex<CommitHub.Following?>(nil)
 
   private init(
     _ database: Database, _ stream: EventStream, _ path: NodePath, isOne: Bool,
@@ -102,13 +103,11 @@ final class RecordEvents: Sendable {
   private func begin(_ hub: CommitHub) {
     let start = state.withLock { $0.position }
     stream.offer(ServerEvent(id: "\(start)", name: "start", data: Array("{}".utf8)))
-    let following = hub.follow { [weak self] in self?.take($0) }
-    state.withLock { state in
-      state.following = following
-      state.seen = max(state.seen, following.after)
-    }
+    let place = hub.follow { [weak self] in self?.take($0) }
+    following.withLock { $0 = place }
+    state.withLock { $0.seen = max($0.seen, place.after) }
     // The closure keeps the object while the client is there.
-    stream.onEnd { self.state.withLock { $0.following.take() }?.cancel() }
+    stream.onEnd { self.following.withLock { $0.take() }?.cancel() }
     Task.detached { await self.catchUp() }
   }
 

@@ -22,6 +22,17 @@ extension RecordsService {
     throw Refusal(status: 403, "out_of_scope", "this token's scope is \(caller.scope)")
   }
 
+  /// Refuses a query whose answer depends on what lies outside the caller's scope.
+  static func check(_ caller: Caller, _ query: DynamicQuery) throws {
+    try check(caller, query.collection)
+    if caller.scope.isRoot { return }
+    let reach = try query.reach()
+    if !reach.isOpen, reach.collections.allSatisfy(caller.covers) { return }
+    throw Refusal(
+      status: 403, "out_of_scope",
+      "this token's scope is \(caller.scope), and the query asks what lies outside of it")
+  }
+
   /// Refuses a transaction that has changed something outside the caller's scope, as a delete rule
   /// may.
   static func checkScope(_ caller: Caller, _ tx: borrowing Database.Transaction) throws {
@@ -64,32 +75,6 @@ extension RecordsService {
     case DatabaseError.busy: 503
     case DatabaseError.full: 507
     default: 400
-    }
-  }
-}
-
-extension QueryDescription {
-  /// True if answers depend on records besides those of the collection.
-  var reachesOthers: Bool {
-    !joins.isEmpty || orderings.contains { $0.path.reachesOthers }
-      || (condition?.test.reachesOthers ?? false)
-  }
-}
-
-extension PropertyPath {
-  fileprivate var reachesOthers: Bool { !hops.isEmpty || referrers != nil }
-}
-
-extension Condition.Test {
-  fileprivate var reachesOthers: Bool {
-    switch self {
-    case .all(let tests), .any(let tests): tests.contains { $0.reachesOthers }
-    case .not(let test): test.reachesOthers
-    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
-      .contains(let path, _):
-      path.reachesOthers
-    case .compareProperties(let path, _, let other): path.reachesOthers || other.reachesOthers
-    case .related: true
     }
   }
 }

@@ -32,3 +32,10 @@ extension Speculation {
     try changes.clipped(to: path)
   }
 }
+
+extension Database.Transaction {
+  /// The changes that the transaction has made so far, in the order of their paths.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
+  package func changesSoFar() throws -> Changes { try running.record().changes }
+}

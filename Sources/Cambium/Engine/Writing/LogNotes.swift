@@ -44,11 +44,6 @@ extension Database.Transaction {
     }
   }
 
-  /// The changes that the transaction has made so far, in the order of their paths.
-  ///
-  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
-  package func changesSoFar() throws -> Changes { try running.record().changes }
-
   /// True if the transaction gets a record when it is committed, since it has an operation.
   package var isRecorded: Bool { running.isRecorded }
 
