@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumConformance", targets: ["CambiumConformance"]),
     .library(name: "CambiumServer", targets: ["CambiumServer"]),
+    .library(name: "CambiumClient", targets: ["CambiumClient"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   targets: [
@@ -49,11 +50,19 @@ let package = Package(
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    // The inspector's files as bytes in the program.
+    .target(name: "CInspector"),
     .target(
-      name: "CambiumServer", dependencies: ["Cambium", "CambiumCommands", "CMicrohttpd"],
-      swiftSettings: settings),
+      name: "CambiumServer",
+      dependencies: ["Cambium", "CambiumCommands", "CInspector", "CMicrohttpd"],
+      exclude: ["Inspector/Resources"], swiftSettings: settings),
     .testTarget(
       name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands", "Simulation"],
+      swiftSettings: settings),
+    .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
+    .testTarget(
+      name: "CambiumClientTests",
+      dependencies: ["CambiumClient", "CambiumServer", "CambiumConformance"],
       swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(

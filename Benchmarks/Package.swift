@@ -20,6 +20,7 @@ let package = Package(
       name: "benchmark",
       dependencies: [
         "CHeap", "CLMDBRaw", "CSQLite", .product(name: "Cambium", package: "Cambium"),
+        .product(name: "CambiumServer", package: "Cambium"),
       ],
       swiftSettings: settings),
   ]

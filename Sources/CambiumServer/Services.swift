@@ -1,22 +1,25 @@
 import Cambium
 
-/// Finds the service that answers a request, by its path.
+/// Finds the service that answers a request, by its path:
+///
+///     /v1/records…   models of a store over HTTP
+///     /PATH.json     the Firebase dialect
+///     /…             the inspector
 struct Services: Service {
-  private let database: Database
+  private let records: RecordsService
   private let firebase: FirebaseService
+  private let inspector = InspectorService()
 
   init(_ database: Database, _ hub: CommitHub, _ streams: EventStreams) {
-    self.database = database
+    let answered = AnsweredRequests(database)
+    records = RecordsService(
+      database: database, answered: answered, hub: hub, streams: streams)
     firebase = FirebaseService(database: database, hub: hub, events: streams)
   }
 
   func answer(_ request: Request) async -> Response {
-    if request.path == "/v1/ping" {
-      return Response(json: Array("{}".utf8))
-    }
-    if request.path.hasSuffix(".json") && !request.path.hasPrefix("/v1/") {
-      return await firebase.answer(request)
-    }
-    return Response(404, error: "not_found", "there is nothing at \(request.path)")
+    if RecordsService.takes(request.path) { return await records.answer(request) }
+    if request.path.hasSuffix(".json") { return await firebase.answer(request) }
+    return await inspector.answer(request)
   }
 }

@@ -16,6 +16,7 @@ enum Benchmark {
       if arguments.first == LiveFollower.argument {
         return try waiting { try await LiveFollower.answer(arguments) }
       }
+      if arguments.first == ServedDatabase.argument { return try ServedDatabase.answer(arguments) }
       let options = try Options(arguments)
       for suite in options.suites { try run(suite, options) }
     } catch {
@@ -30,6 +31,7 @@ enum Benchmark {
     case "layout": try LayoutSuite(options, workspace).run()
     case "reads": try ReadSuite(options, workspace).run()
     case "past": try PastSuite(options, workspace).run()
+    case "serve": try ServeSuite(options, workspace).run()
     case "patterns": try PatternSuite(options, workspace).run()
     default: try waiting { try await runAwaiting(suite, options) }
     }

@@ -34,8 +34,9 @@ final class RawClient {
 
   deinit { close(socket) }
 
-  func send(_ text: String) throws {
-    let bytes = Array(text.utf8)
+  func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
       let count = unsafe Array(bytes[sent...]).withUnsafeBytes {

@@ -27,8 +27,8 @@ final class ChildConversation {
   }
 
   /// Sends a byte.
-  func ring() throws {
-    var byte: UInt8 = 0
+  func ring(_ byte: UInt8 = 0) throws {
+    var byte = byte
     if unsafe write(input, &byte, 1) != 1 { throw BenchmarkError("the other process is gone") }
   }
 

@@ -22,6 +22,11 @@ enum MonotonicClock {
   static var now: Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 }
 
+/// The processor time of all threads of the process.
+enum ProcessClock {
+  static var now: Int64 { nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+}
+
 private func nanoseconds(of clock: clockid_t) -> Int64 {
   var time = timespec()
   unsafe clock_gettime(clock, &time)

@@ -29,23 +29,26 @@ extension Snapshot {
     let binding = try binding(core)
     return try lend(binding, key) { header, version, key in
       try unsafe binding.decode(header, version, key: key, into: base)
-      return true
-    } ?? false
+    }
   }
 
-  /// Lends the version of the model under a key, and the key; nil where there is no such model.
+  /// Lends the version of the model under a key, and the key; false where there is no such model.
+  ///
+  /// It is not generic: an optional of a generic result is handled at run time, by the metadata of
+  /// its type, which took a fortieth of the read of a model.
   @inline(__always)
-  private func lend<R>(
+  private func lend(
     _ binding: Binding, _ key: Key,
-    _ body: (NodeHeader, _ version: RawSpan, _ key: RawSpan) throws -> R
-  ) throws -> R? {
-    guard let node = try node(at: binding.core.path) else { return nil }
+    _ body: (NodeHeader, _ version: RawSpan, _ key: RawSpan) throws -> Void
+  ) throws -> Bool {
+    guard let node = try node(at: binding.core.path) else { return false }
     let (reader, moment) = (try reader, moment)
     return try key.lendTreeKey(parent: node) { treeKey in
       try reader.version(treeKey, asOf: moment) { header, version in
-        guard try binding.takes(header, version) else { return nil }
-        return try body(header, version, treeKey.extracting(droppingFirst: 8))
-      } ?? nil
+        guard try binding.takes(header, version) else { return false }
+        try body(header, version, treeKey.extracting(droppingFirst: 8))
+        return true
+      } ?? false
     }
   }
 }
@@ -71,16 +74,18 @@ extension Snapshot {
     guard let index = core.layout.index(at: offset), core.layout.isPlain[index] else {
       return .elsewhere
     }
-    let found = try lend(binding, key) { header, version, key -> FoundProperty in
-      guard header.kind == .record else { return .elsewhere }
+    var found = FoundProperty.none
+    _ = try lend(binding, key) { header, version, key in
+      found = .elsewhere
+      guard header.kind == .record else { return }
       let record = version.extracting(droppingFirst: header.contentOffset)
       guard let range = try RecordTable(record).find(record, binding.names[index]),
         try record.load(UInt8.self, at: range.lowerBound) != ValueTag.null
-      else { return .elsewhere }
+      else { return }
       do { try body(record.extracting(range)) } catch { throw core.located(error, key, index) }
-      return .here
+      found = .here
     }
-    return found ?? .none
+    return found
   }
 }
 

@@ -1,0 +1,292 @@
+// Query: results as a table, the plan as a drawing, a chart, and a list that follows every change.
+
+import { h, button, fill, announce } from "../dom.js";
+import { lines, follow } from "../api.js";
+import { route, link, change, moment, go } from "../router.js";
+import { store } from "../store.js";
+import { completing } from "../complete.js";
+import { resultTable, columnChoice, csv, jsonLines, save } from "../table.js";
+import { queryOffers, sortedBy, sortOf, paged, isGrouped, collectionOf } from "../querytext.js";
+import { bars, line, chartColumns, planDrawing, readPlan } from "../charts.js";
+import { sourceLine, showProblem } from "../pane.js";
+import { placeOf, markElement } from "../filter.js";
+import { count } from "../format.js";
+import { readChildren } from "./state.js";
+import { applyDifference } from "../live.js";
+
+const page = 200;
+/** A query with its own end, and groups, are read to here. */
+const rowsMax = 5000;
+
+export function queryView(element, signal) {
+  let asked;
+  let rows = [];
+  let isComplete = true;
+  let isLoading = false;
+  let stop = new AbortController();
+  let hidden = new Set();
+  const names = new Map();
+  const marks = new Map();
+
+  // MARK: The field
+
+  const field = h("textarea", { rows: 2, "data-search": "", spellcheck: "false",
+    "aria-label": "Query", "aria-describedby": "query-mistake",
+    placeholder: "flights where dep_delay > 60 sort -dep_delay" });
+  const mistakeLine = h("div", { class: "mistake", id: "query-mistake", role: "alert" });
+  const run = () => {
+    asked = undefined;
+    change({ q: field.value.trim() || undefined, live: undefined });
+  };
+  const fieldBox = completing(field, (text, caret) => queryOffers(text, caret, collections, namesOf),
+    { onEnter: run });
+
+  let collections = [...store.definitions.keys()];
+  readChildren("", { limit: 100 }).then((children) => {
+    collections = [...new Set([...collections, ...children.map((child) => child.path)])];
+    drawStart();
+  }, () => {});
+
+  /** The names of a collection's properties, from its declaration and its first records. */
+  async function namesOf(collection) {
+    if (!collections.includes(collection)) return [];
+    if (!names.has(collection)) {
+      names.set(collection, (store.definitions.get(collection)?.properties ?? []).map((one) => one.name));
+      const seen = await lines("query", { query: `${collection} limit 5` }, { max: 5 }).catch(() => []);
+      names.set(collection, [...new Set([...names.get(collection), "id",
+        ...seen.flatMap((row) => Object.keys(row).filter((name) => name !== "v"))])]);
+    }
+    return names.get(collection);
+  }
+
+  // MARK: The parts
+
+  const counter = h("span", { class: "note", role: "status" });
+  const liveButton = button("Live", () => change({ live: route.parameters.live ? undefined : "1" }),
+    { "aria-pressed": "false", title: "Keep it up to date (l)" });
+  const columnBox = h("span", {});
+  const tabs = ["table", "plan", "chart"].map((name) => button(name[0].toUpperCase() + name.slice(1),
+    () => change({ tab: name === "table" ? undefined : name }), { role: "tab", "data-tab": name,
+      id: `tab-${name}`, "aria-controls": "query-panel" }));
+  const table = resultTable({ marks, onSort: sortBy, onOpen: openRow, onEnd: loadMore });
+  const panel = h("div", { class: "panel", id: "query-panel", role: "tabpanel" });
+  const source = sourceLine();
+  const exportAs = (kind) => {
+    const content = kind === "csv" ? csv(rows, table.shown) : jsonLines(rows, table.shown);
+    save(`${collectionOf(asked ?? "query")}.${kind}`, kind === "csv" ? "text/csv" : "application/jsonl",
+      content);
+    announce(`${rows.length} rows are saved.`);
+  };
+  element.append(h("div", { class: "pane-head query-head" }, fieldBox,
+    button("Run", run, { class: "main", title: "Run (Enter)" })), mistakeLine,
+  h("div", { class: "tools" }, h("div", { role: "tablist", "aria-label": "Show as" }, tabs), counter,
+    liveButton, columnBox, button("CSV", () => exportAs("csv"), { title: "Save what is seen as CSV (x)" }),
+    button("JSON lines", () => exportAs("jsonl"), { title: "Save what is seen as JSON lines" })),
+  panel, source.element);
+
+  function openRow(row) {
+    const { id } = row;
+    if (isGrouped(asked)) openGroup(row);
+    else if (id !== undefined) {
+      go(link("state", { path: `${collectionOf(asked)}/${id}`, cmp: undefined }));
+    }
+  }
+
+  /** The records of a group, as a query. */
+  function openGroup(row) {
+    const base = asked.slice(0, asked.indexOf("|")).trim();
+    const by = asked.match(/group by\s+(.*?)\s+select/i)?.[1].split(",").map((name) => name.trim()) ?? [];
+    const tests = by.filter((name) => row[name] !== undefined)
+      .map((name) => row[name] === null ? `${name} is null` : `${name} = ${JSON.stringify(row[name])}`);
+    if (tests.length === 0) return;
+    const joint = / where /i.test(base) ? " and " : " where ";
+    change({ q: base + joint + tests.join(" and ") });
+  }
+
+  function sortBy(name) {
+    const [old, descending] = sortOf(asked);
+    field.value = sortedBy(asked, name === "id" ? "id" : name, old === name && !descending);
+    run();
+  }
+
+  // MARK: Asking
+
+  function ask(query, at) {
+    stop.abort();
+    stop = new AbortController();
+    [rows, isComplete, isLoading] = [[], false, false];
+    fill(mistakeLine);
+    field.removeAttribute("aria-invalid");
+    loadMore(true);
+  }
+
+  async function loadMore(isFirst = false) {
+    if (isComplete || isLoading || !asked || route.parameters.live) return;
+    isLoading = true;
+    const { signal } = stop;
+    const part = paged(asked, rows.length, page);
+    try {
+      const found = await lines("query", { query: part ?? asked, at: moment() },
+        { signal, max: part ? page : rowsMax });
+      if (signal.aborted) return;
+      isComplete = part ? found.length < page : true;
+      rows = isFirst ? found : [...rows, ...found];
+      show(isFirst, !part && found.more);
+    } catch (error) {
+      if (signal.aborted) return;
+      isComplete = true;
+      failed(error);
+    }
+    isLoading = false;
+  }
+
+  function show(isOther, isCut = false) {
+    table.show(rows, sortOf(asked), isOther);
+    counter.textContent = `${count(rows.length)}${isComplete && !isCut ? "" : "+"} rows`
+      + (isCut ? ", the rest is not read" : "");
+    if (isOther) {
+      announce(counter.textContent);
+      fill(columnBox, columnChoice(table, hidden, (names) => {
+        change({ hide: [...names].join(",") || undefined }, true);
+      }));
+      draw();
+    }
+  }
+
+  function failed(error) {
+    rows = [];
+    show(true);
+    counter.textContent = "";
+    field.setAttribute("aria-invalid", "");
+    const place = placeOf(error, asked);
+    fill(mistakeLine, markElement({ ...place,
+      message: `${error.message}${error.hint ? ` (${error.hint})` : ""}` }, h));
+  }
+
+  // MARK: Live
+
+  let stopLive = new AbortController();
+  function followLive(query) {
+    stopLive.abort();
+    stop.abort();
+    stopLive = new AbortController();
+    marks.clear();
+    let isFirst = true;
+    let sections = [];
+    follow("live", { query }, {
+      signal: AbortSignal.any([stopLive.signal, signal]), resumes: false,
+      onEvent(difference) {
+        if (difference.error) return failed(difference.error);
+        const applied = applyDifference(isFirst ? [] : rows, isFirst ? [] : sections, difference);
+        ({ rows, sections } = applied);
+        isComplete = true;
+        if (!isFirst) mark(applied.marks);
+        show(isFirst);
+        if (!isFirst) announce(`${rows.length} rows, ${applied.marks.size} changed`);
+        isFirst = false;
+        counter.textContent = `${count(rows.length)} rows · live · tx ${count(difference.sequence ?? 0)}`;
+      },
+      onState(state, error) {
+        if (state === "refused") failed(error);
+        if (state === "retrying") counter.textContent = "offline, trying again";
+        if (state === "live") isFirst = true;
+      },
+    });
+  }
+
+  function mark(changes) {
+    for (const [id, kind] of changes) {
+      marks.set(id, `flash-${kind}`);
+      setTimeout(() => {
+        marks.delete(id);
+        table.redraw();
+      }, 2000);
+    }
+  }
+
+  // MARK: What is shown
+
+  async function draw() {
+    const tab = route.parameters.tab ?? "table";
+    for (const item of tabs) {
+      item.setAttribute("aria-selected", String(item.dataset.tab === tab));
+      item.tabIndex = item.dataset.tab === tab ? 0 : -1;
+    }
+    panel.setAttribute("aria-labelledby", `tab-${tab}`);
+    if (!asked) return drawStart();
+    if (tab === "table") return panel.firstChild === table.element || fill(panel, table.element);
+    if (tab === "chart") return drawChart();
+    if (tab === "plan") await drawPlan();
+  }
+
+  function drawStart() {
+    if (asked) return;
+    fill(panel, h("p", { class: "note" }, "Ask a collection:"), h("ul", { class: "starts" },
+      collections.slice(0, 60).map((name) => h("li", {}, h("a", {
+        href: link("query", { q: name }, ["at"]) }, name)))));
+  }
+
+  async function drawPlan() {
+    try {
+      fill(panel, planDrawing(readPlan(await lines("query",
+        { query: asked, explain: true, at: moment() }, { max: 200 }))));
+    } catch (error) {
+      showProblem(panel, error);
+    }
+  }
+
+  function drawChart() {
+    const { numbers, across } = chartColumns(rows, table.columns);
+    const value = numbers.includes(route.parameters.y) ? route.parameters.y
+      : numbers.find((name) => name !== across);
+    const by = table.columns.includes(route.parameters.x) ? route.parameters.x : across;
+    if (!value) return fill(panel, h("p", { class: "note" }, "There is no column of numbers to draw."));
+    const choice = (label, name, options, now) => h("label", {}, `${label} `, h("select",
+      { onchange: (event) => change({ [name]: event.target.value }) },
+      options.map((option) => h("option", { value: option, selected: option === now }, option))));
+    const isOverTime = chartColumns(rows, [by]).dates.length > 0 || numbers.includes(by);
+    fill(panel, h("div", { class: "tools" }, choice("Draw", "y", numbers, value),
+      choice("by", "x", table.columns, by)), isOverTime ? line(rows, by, value) : bars(rows, by, value));
+  }
+
+  signal.addEventListener("abort", () => {
+    stop.abort();
+    stopLive.abort();
+  });
+
+  let shownAt;
+  let shownLive;
+  let shownTab;
+  return {
+    keys: [
+      ["l", "live, or not", () => change({ live: route.parameters.live ? undefined : "1" })],
+      ["x", "save what is seen as CSV", () => exportAs("csv")],
+      ["w", "the plan, and back", () =>
+        change({ tab: route.parameters.tab === "plan" ? undefined : "plan" })],
+      ["h", "a chart, and back", () =>
+        change({ tab: route.parameters.tab === "chart" ? undefined : "chart" })],
+    ],
+    update() {
+      const { q, live, tab, hide } = route.parameters;
+      const at = moment();
+      const isOther = q !== asked || at !== shownAt || live !== shownLive;
+      if (q !== asked && document.activeElement !== field) field.value = q ?? "";
+      if (q && field.value === "") field.value = q;
+      [asked, shownAt, shownLive] = [q, at, live];
+      liveButton.setAttribute("aria-pressed", String(Boolean(live)));
+      hidden = new Set(hide ? hide.split(",") : []);
+      table.hide(hidden);
+      if (isOther) {
+        if (!live) stopLive.abort();
+        if (!q) draw();
+        else if (live) followLive(q);
+        else ask(q, at);
+      }
+      if (tab !== shownTab || isOther) {
+        shownTab = tab;
+        draw();
+      }
+      source.show("query", { query: q, at, explain: tab === "plan" }, ["query"]);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+"""The slider for time, above everything."""
+
+from conftest import cambium
+from selenium.webdriver import ActionChains, Keys
+
+
+def at(page):
+    return int(page.parameters.get("at", -1))
+
+
+def test_a_drag_shows_each_moment_at_thirty_positions_a_second(page):
+    page.open("#/state?path=stations/harbour")
+    page.sees("height", ".properties")
+    box = page.find(".track").rect
+    page.run("""
+      window.moments = new Set();
+      new MutationObserver(() => moments.add(document.getElementById('slider').ariaValueNow))
+        .observe(document.getElementById('slider'), { attributes: true });""")
+    drag = ActionChains(page.browser, duration=15)
+    drag.move_to_element_with_offset(page.find(".track"), int(box["width"] / 2 - 20), 5)
+    drag.click_and_hold()
+    for _ in range(60):
+        drag.move_by_offset(-10, 0)
+    drag.release().perform()
+    assert page.run("return moments.size") >= 30
+    assert 0 <= at(page) < page.head
+    page.until(lambda: "in-past" in page.run("return document.body.className"))
+    page.shot("slider")
+
+
+def test_a_moment_shows_the_values_of_then(page):
+    page.open("#/state?path=stations/harbour")
+    versions = page.json("/v1/history?path=stations/harbour")
+    for version in versions[-4:]:
+        page.run("location.hash = arguments[0]",
+                 f"#/state?path=stations/harbour&at={version['sequence']}")
+        height = version["new"]["height"]
+        page.until(lambda: page.run(
+            "return document.querySelector('[data-property=height] .cell')?.innerText")
+            == str(height))
+
+
+def test_steps_tags_and_now(page):
+    page.open("#/log")
+    page.click(".flag", "first-half")
+    page.until(lambda: at(page) == 1000)
+    page.keys("]")
+    page.until(lambda: at(page) == 1001)
+    page.keys("[[")
+    page.until(lambda: at(page) == 999)
+    page.click("#time button", "Now")
+    page.until(lambda: "at" not in page.parameters)
+
+
+def test_a_moment_is_written_as_in_the_command_line(page):
+    page.open("#/log")
+    for word, expected in [("HEAD~5", page.head - 5), ("tag:surveyed", 1998), ("7", 7)]:
+        page.enter("#jump", word + Keys.ENTER)
+        page.until(lambda: at(page) == expected)
+    page.enter("#jump", "the day before never" + Keys.ENTER)
+    page.sees("never", "#time .problem")
+    page.errors()
+
+
+def test_keys_move_the_slider(page):
+    page.open("#/log")
+    page.keys(".", Keys.ARROW_LEFT)
+    page.until(lambda: at(page) == page.head - 1)
+    page.keys(Keys.HOME)
+    page.until(lambda: at(page) == 0)
+    slider = page.find("#slider")
+    assert slider.get_attribute("aria-valuenow") == "0"
+    assert "transaction 0" in slider.get_attribute("aria-valuetext")
+    page.keys(Keys.END)
+    page.until(lambda: "at" not in page.parameters)
+
+
+def test_it_plays_and_pauses(page):
+    page.open("#/log?at=1")
+    page.keys("p")
+    page.until(lambda: at(page) > 20)
+    page.keys("p")
+    page.settle()
+    stopped = at(page)
+    page.settle()
+    assert at(page) == stopped
+
+
+def test_now_follows_and_the_past_stays(page):
+    page.open("#/state?path=stations/west")
+    page.sees("height", ".properties")
+    cambium("patch", page.server.database, "stations/west", '{"height": 4321}', "-q")
+    page.sees("4321", ".properties")
+    page.run("location.hash = '#/state?path=stations/west&at=5'")
+    page.until(lambda: "4321" not in page.text(".properties"))
+    cambium("patch", page.server.database, "stations/west", '{"height": 8765}', "-q")
+    page.until(lambda: f"{page.head:,} transactions" in page.text("#status"))
+    page.settle()
+    assert "8765" not in page.text(".properties")

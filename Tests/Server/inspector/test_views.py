@@ -1,0 +1,112 @@
+"""Sizes, schema and health, and what all views have: an address, JSON, a command."""
+
+import json
+import shlex
+import urllib.request
+
+import pytest
+from conftest import CAMBIUM, cambium
+
+VIEWS = {
+    "log": "#/log?tx=1995", "state": "#/state?path=stations/harbour", "query": "#/query?q=stations",
+    "sizes": "#/sizes", "schema": "#/schema", "health": "#/health",
+}
+
+
+def test_sizes_are_all_bytes(page):
+    page.open("#/sizes")
+    lines = page.json("/v1/info?by=collection,property&limit=1000")
+    page.sees("readings", ".treemap")
+    areas = page.run("""return Object.fromEntries([...document.querySelectorAll('.tile.top')]
+      .map(e => [e.querySelector('button').ariaLabel.split(',')[0], e.offsetWidth * e.offsetHeight]))""")
+    sums = {}
+    for line in lines:
+        name = line.get("collection") or f"({line['use']})"
+        sums[name] = sums.get(name, 0) + line["bytes"]
+    largest = max(sums, key=sums.get)
+    assert areas[largest] == max(areas.values())
+    share = sums[largest] / sum(sums.values())
+    assert abs(areas[largest] / sum(areas.values()) - share) < 0.05
+    page.shot("sizes")
+    page.run("arguments[0].click()", page.find(".tile-name", "readings"))
+    page.until(lambda: page.parameters.get("in") == "readings")
+    page.sees("value", ".sizes-list")
+
+
+def test_compaction_is_only_tried(page):
+    page.open("#/sizes")
+    page.enter("#keep", "100")
+    page.click("button", "What would compaction save?")
+    page.sees("It would drop", ".saving")
+    assert page.json("/v1/info")[0]["horizon"] == 0
+
+
+def test_the_schema_is_drawn(page):
+    page.open("#/schema")
+    page.sees("index station, -value", '[data-collection="readings"]')
+    page.until(lambda: page.run("return document.querySelectorAll('.edges path').length") == 2)
+    page.shot("schema")
+
+
+def test_verify_says_how_it_is(page):
+    page.open("#/health")
+    page.click("button", "Verify")
+    page.sees("Everything is sound", ".card", seconds=60)
+    page.sees("generation", ".card")
+    page.shot("health")
+    page.errors()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_view_has_an_address_json_and_a_command(page, view):
+    page.open(VIEWS[view])
+    page.settle()
+    pane = f".pane.{view}"
+    found = page.run("""return [...document.querySelectorAll(arguments[0] + ' .source')]
+      .filter(e => e.checkVisibility())
+      .map(e => [e.querySelector('a').href, e.querySelector('code').innerText])""", pane)
+    assert found
+    for address, command in found:
+        words = shlex.split(command)
+        assert words[0] == "cambium"
+        assert words[2] == page.server.database.name
+        words[2] = str(page.server.database)
+        printed = cambium(*words[1:], "--json").strip().splitlines() if "--explain" not in words else []
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            lines = answer.read().decode().strip().splitlines()
+        assert [json.loads(line).keys() for line in printed] == [json.loads(line).keys() for line in lines]
+    page.errors()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_address_gives_the_same_view_elsewhere(page, view):
+    page.open(VIEWS[view])
+    first = page.text(f".pane.{view}")
+    page.open(VIEWS[view])
+    page.until(lambda: page.text(f".pane.{view}") == first)
+    page.errors()
+
+
+def test_back_and_forward(page):
+    page.open("#/log")
+    page.keys("2")
+    page.until(lambda: page.parameters["view"] == "state")
+    page.keys("3")
+    page.until(lambda: page.parameters["view"] == "query")
+    page.browser.back()
+    page.until(lambda: page.parameters["view"] == "state" and page.find(".pane.state"))
+    page.browser.forward()
+    page.until(lambda: page.parameters["view"] == "query" and page.find(".pane.query"))
+
+
+def test_the_page_loads_nothing_from_elsewhere(page):
+    page.open("#/state?path=notes/fog")
+    names = page.run("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert names and all(name.startswith(page.server.url) for name in names)
+    with urllib.request.urlopen(page.server.url + "/", timeout=10) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+
+
+def test_the_program_is_there():
+    assert CAMBIUM
