@@ -37,8 +37,8 @@ enum TreeCommand {
     try MissingNode.check(node, snapshot, call)
     let writer = try ListWriter(call, columns: ["path", "value", "children"])
     let start = try call[after].map { try place($0.text, below: node) }
-    if call.format != .short { return try list(node, after: start, call, writer) }
     let isPast = try snapshot.sequence < database.head
+    if call.format != .short { return try list(node, after: start, isPast: isPast, call, writer) }
     try draw(node, after: start, isPast: isPast, call)
   }
 
@@ -56,8 +56,10 @@ enum TreeCommand {
   }
 
   private static func list(
-    _ start: Node, after place: [Key]?, _ call: Call, _ writer: ListWriter
+    _ start: Node, after place: [Key]?, isPast: Bool, _ call: Call, _ writer: ListWriter
   ) throws {
+    // Whoever asks for all there is gets all there is; a page is to come soon.
+    let isCounted = call[limit] == nil && call.page.size == nil
     var last: Node?
     let walk = walk(call, .none, childrenMax: .max)
     try walk.forEach(from: start, after: place) { _, node in
@@ -66,8 +68,10 @@ enum TreeCommand {
         return [(name: "after", value: NodePath(keys: keys).description)]
       }
       last = node
+      let tally = try ChildTally(node, isPast: isPast && !isCounted)
       try writer.write([
-        "path": node.path.description, "value": node.value, "children": node.childCount,
+        "path": node.path.description, "value": node.value, "children": tally.number,
+        "childrenAtLeast": tally.isAtLeast ? true : nil,
       ])
     } cut: { _, _, _ in
     }

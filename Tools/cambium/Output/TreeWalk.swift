@@ -111,7 +111,8 @@ struct ChildTally {
   private static let walkedMax = 10_000
 
   let number: Int
-  private let isAtLeast: Bool
+  /// True if there may be more.
+  let isAtLeast: Bool
 
   /// Counts; `isPast` says that the node is of a past moment.
   init(_ node: Node, isPast: Bool) throws {

@@ -73,11 +73,11 @@ export function planDrawing(plan) {
       h("rect", { x: 0, y: 0, height: 10, width: Math.max(1, number / max * 200) })),
     h("span", { class: "plan-number" }, count(number)));
   const isScan = /^(read|scan|go through) (all|the records)/i.test(plan.steps[0]?.words ?? "");
-  const looked = plan.actual.entries ?? plan.actual.records;
+  const looked = Math.max(plan.actual.entries ?? 0, plan.actual.records ?? 0);
   const found = plan.actual.results ?? plan.actual.accepted;
-  const wasted = looked !== undefined && found !== undefined && looked > 20 && looked > found * 5;
+  const wasted = found !== undefined && looked > 20 && looked > found * 5;
   return h("div", { class: "plan" },
-    (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked ?? 0)} to find `
+    (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked)} to find `
       + `${count(found ?? 0)}: an index on what it keeps by would spare the rest.`),
     h("ol", { class: "plan-steps" }, plan.steps.map(({ words, estimated, actual }, index) => h("li", {},
       h("span", { class: "plan-step" }, words),

@@ -1,6 +1,6 @@
 // A field that offers what may stand at its cursor.
 
-import { h, fill } from "./dom.js";
+import { h, fill, settled } from "./dom.js";
 
 let fields = 0;
 
@@ -56,9 +56,11 @@ export function completing(input, offers, { onEnter = () => {}, onInput = () => 
     if (/[=. ]$/.test(option.text)) update();
   }
 
+  // A word that is typed quickly asks once.
+  const updateSoon = settled(40, update);
   input.addEventListener("input", () => {
     onInput();
-    update();
+    updateSoon();
   });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {

@@ -74,9 +74,8 @@ export function healthView(element, signal) {
       h("tbody", {}, rows));
 
   async function fillPart(name, command, draw) {
-    if (store.commands && !store.commands.has(command)) {
-      return fill(parts[name], h("p", { class: "note" }, "This server does not say."));
-    }
+    // What the server has no list of, the database's numbers tell.
+    if (store.commands && !store.commands.has(command)) return;
     const source = sourceLine();
     source.show(command, {});
     try {
@@ -107,11 +106,27 @@ export function healthView(element, signal) {
       h("td", { class: "number" }, count(one.sequence ?? 0)),
       h("td", { class: "number" }, one.bytes === undefined ? "" : bytes(one.bytes))))));
 
+  function drawSummaries(info) {
+    const says = (name) => store.commands && !store.commands.has(name);
+    if (says("readers")) {
+      fill(parts.readers, h("p", {}, info.oldestSnapshot === undefined || info.oldestSnapshot === null
+        ? "Nobody reads an older state."
+        : `The oldest state that somebody reads is ${Number(info.oldestSnapshot).toFixed(1)} s old.`));
+    }
+    if (says("checkpoints")) {
+      fill(parts.checkpoints, h("p", {}, info.checkpoint === undefined || info.checkpoint === null
+        ? "There is none: after damage the state is made again from the whole log."
+        : `At tx ${count(info.checkpoint)}, ${count(store.head - info.checkpoint)} behind, ${
+          bytes(info.checkpointBytes ?? 0)}.`));
+    }
+  }
+
   async function loadInfo() {
     const source = sourceLine();
     source.show("info", {});
     try {
       const info = await one("info", {}, { signal });
+      drawSummaries(info);
       fill(parts.info, h("table", {}, h("tbody", {},
         row("transactions", count(info.head)), row("horizon", count(info.horizon ?? 0)),
         row("nodes", count(info.nodes)), row("versions", count(info.versions)),

@@ -57,7 +57,8 @@ export function stateView(element, signal) {
   const field = h("input", { type: "search", "data-search": "", spellcheck: "false",
     autocomplete: "off", "aria-label": "Filter keys, or go to a path", placeholder: "key or path/" });
   const filterSoon = settled(120, () => {
-    filter = field.value;
+    if (field.value.includes("/") && filter === "") return;
+    filter = field.value.includes("/") ? "" : field.value;
     refresh();
   });
   const fieldBox = completing(field, pathOffers, { onInput: filterSoon, onEnter: goToField });
@@ -136,7 +137,8 @@ export function stateView(element, signal) {
       "aria-selected": String(row.path === chosen) }, indent(row.level),
     h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸") : ""),
     h("span", { class: "key" }, keyOf(row.path)),
-    node.children > 0 && h("span", { class: "count" }, count(node.children)),
+    node.children > 0 && h("span", { class: "count" },
+      count(node.children) + (node.childrenAtLeast ? "+" : "")),
     node.value !== undefined && h("span", { class: "summary" }, summary(node.value)));
     if (row.path === chosen) item.classList.add("selected");
     if (lit.has(row.path)) item.classList.add("lit");
