@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumConformance", targets: ["CambiumConformance"]),
     .library(name: "CambiumServer", targets: ["CambiumServer"]),
+    .library(name: "CambiumClient", targets: ["CambiumClient"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   targets: [
@@ -57,6 +58,11 @@ let package = Package(
       exclude: ["Inspector/Resources"], swiftSettings: settings),
     .testTarget(
       name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands"],
+      swiftSettings: settings),
+    .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
+    .testTarget(
+      name: "CambiumClientTests",
+      dependencies: ["CambiumClient", "CambiumServer", "CambiumConformance"],
       swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(

@@ -2,20 +2,26 @@ import Cambium
 
 /// Finds the service that answers a request, by its path:
 ///
-///     /v1/…        the interface of the server's own
-///     /PATH.json   the Firebase dialect
-///     /…           the inspector
+///     /v1/records…   models of a store over HTTP
+///     /v1/…          the commands
+///     /PATH.json     the Firebase dialect
+///     /…             the inspector
 struct Services: Service {
   private let commands: CommandInterface
+  private let records: RecordsService
   private let firebase: FirebaseService
   private let inspector = InspectorService()
 
   init(_ database: Database, _ hub: CommitHub, _ streams: EventStreams) {
     commands = CommandInterface(database, hub, streams)
+    let answered = AnsweredRequests(database)
+    records = RecordsService(
+      database: database, answered: answered, hub: hub, streams: streams)
     firebase = FirebaseService(database: database, hub: hub, events: streams)
   }
 
   func answer(_ request: Request) async -> Response {
+    if RecordsService.takes(request.path) { return await records.answer(request) }
     if request.path == "/v1" || request.path.hasPrefix(CommandInterface.prefix) {
       return await commands.answer(request)
     }

@@ -8,6 +8,7 @@
 //     consumer/…  position u64
 //     cursor/…    number u64
 //     tag/…       sequence u64
+//     note/…      bytes of whoever wrote them
 //
 // Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian. Format 1
 // had no fold number, which means 1.

@@ -106,6 +106,9 @@ final class BodyPipe: Sendable {
     wake?()
   }
 
+  /// The number of bytes that wait for the client.
+  var waitingBytes: Int { state.withLock { $0.byteCount } }
+
   /// True once nobody reads any more.
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 

@@ -72,6 +72,9 @@ final class EventStream: Sendable {
     pipe.finish()
   }
 
+  /// The number of bytes that wait for the client.
+  var waitingBytes: Int { pipe.waitingBytes }
+
   /// True once nothing can be sent any more.
   var isOver: Bool { pipe.isAbandoned }
 

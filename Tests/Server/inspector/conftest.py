@@ -192,7 +192,14 @@ class Page:
                 .includes(arguments[1])))""", selector, text))
 
     def click(self, selector, text=None):
-        self.find(selector, text).click()
+        from selenium.common.exceptions import StaleElementReferenceException
+        for _ in range(20):
+            try:
+                return self.find(selector, text).click()
+            except StaleElementReferenceException:
+                # It was drawn again in between.
+                time.sleep(0.05)
+        return self.find(selector, text).click()
 
     def keys(self, *keys):
         from selenium.webdriver import ActionChains

@@ -44,7 +44,7 @@ public struct Commit: Sendable {
   }
 
   /// The changes within a path.
-  func changes(within path: NodePath) -> Changes { changes.clipped(to: path) }
+  package func changes(within path: NodePath) -> Changes { changes.clipped(to: path) }
 
   /// Only what lies within `under` counts as touched.
   init(

@@ -141,17 +141,17 @@ extension Database {
 
 /// The pauses between attempts that may conflict with others: half of each is random, so that two
 /// callers in conflict do not conflict again.
-struct Backoff {
+package struct Backoff {
   /// The number of attempts left.
   private var left: Int
   /// The longest pause before the next attempt.
   private var bound = Duration.microseconds(100)
   private static let boundMax = Duration.milliseconds(50)
 
-  init(attempts: Int) { left = max(attempts, 1) - 1 }
+  package init(attempts: Int) { left = max(attempts, 1) - 1 }
 
   /// The pause before the next attempt; nil if there is none.
-  mutating func next() -> Duration? {
+  package mutating func next() -> Duration? {
     if left == 0 { return nil }
     left -= 1
     defer { bound = min(bound * 2, Backoff.boundMax) }

@@ -2,13 +2,15 @@
 
 import LMDB
 
-/// Positions, cursors and chunks of blobs, which the log stores beside a group's records.
+/// Positions, cursors, notes and chunks of blobs, which the log stores beside a group's records.
 struct LogAdditions {
   /// Positions of consumers and cursors, by the names of their entries.
   var numbers: [String: UInt64] = [:]
+  /// Notes by the names of their entries; nil removes one.
+  var notes: [String: [UInt8]?] = [:]
   var chunks = BlobChunks()
 
-  var isEmpty: Bool { numbers.isEmpty && chunks.isEmpty }
+  var isEmpty: Bool { numbers.isEmpty && notes.isEmpty && chunks.isEmpty }
 }
 
 extension WriteGroup {
@@ -25,7 +27,7 @@ extension WriteGroup {
 
   private func commit(with kept: [String: UInt64]) throws -> Outcome {
     let numbers = additions.numbers.merging(kept) { own, _ in own }
-    if records.isEmpty && numbers.isEmpty && additions.chunks.isEmpty {
+    if records.isEmpty && numbers.isEmpty && additions.isEmpty {
       let hasCaughtUp = stateWriter.hasCaughtUp
       hasCaughtUp ? try stateWriter.commit() : stateWriter.abort()
       return hasCaughtUp ? .visible : .nothing
@@ -59,6 +61,9 @@ extension WriteGroup {
         try chunks.write(to: writer)
         for record in records { try writer.append(record) }
         for (name, number) in numbers { try writer.setNumber(name, to: number) }
+        for (name, note) in additions.notes {
+          if let note { try writer.setEntry(name, note) } else { try writer.removeEntry(name) }
+        }
       }
     } catch let error as StorageError where error.kind == .uncertain {
       throw DatabaseError.outcomeUnknown(head.sequence)

@@ -197,5 +197,6 @@ private struct Branching {
   private func isOthers(_ name: String, _ reader: LogReader) throws -> Bool {
     if name.hasPrefix("tag/") { return try reader.number(name) ?? 0 > last.rawValue }
     return name == "state" || name.hasPrefix("consumer/") || name.hasPrefix("cursor/")
+      || name.hasPrefix(LogNotes.prefix)
   }
 }

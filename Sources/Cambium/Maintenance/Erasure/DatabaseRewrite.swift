@@ -48,7 +48,7 @@ struct DatabaseRewrite {
   func copyEntries(_ head: LogHead) throws {
     let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
     try new.write(head: head) { writer in
-      for name in names where !DatabaseRewrite.isMadeAnew(name) {
+      for name in names where !DatabaseRewrite.isLeftOut(name) {
         try old.read { log in
           _ = try log.entry(name) { try writer.setEntry(name, $0.array()) }
         }
@@ -61,9 +61,12 @@ struct DatabaseRewrite {
     }
   }
 
-  private static func isMadeAnew(_ name: String) -> Bool {
-    ["format", "head", "state", "checkpoint", BaselineMark.name, BaselineMark.archiveName]
-      .contains(name)
+  /// True for what the rewritten files have of their own, and for notes: an answer that is kept for
+  /// a repeated request may hold what is erased.
+  private static func isLeftOut(_ name: String) -> Bool {
+    name.hasPrefix(LogNotes.prefix)
+      || ["format", "head", "state", "checkpoint", BaselineMark.name, BaselineMark.archiveName]
+        .contains(name)
   }
 
   // MARK: Publishing

@@ -17,7 +17,7 @@ public struct QueryError: Error, Equatable, Sendable {
   /// The length of the wrong word in bytes; zero at the end of the text.
   public var count = 0
 
-  init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String) { self.reason = reason }
 
   init(_ reason: String, in text: String, at offset: Int, count: Int = 0) {
     self.reason = reason

@@ -115,7 +115,8 @@ export async function one(command, parameters, options = {}) {
       if (text.length > charactersMax) throw new ServerError(200, { code: "too_long",
         message: "It is too long to be shown.", hint: "The link and the command below give all of it." });
     }
-    return text.trim() ? JSON.parse(text) : undefined;
+    const value = text.trim() ? JSON.parse(text) : undefined;
+    return value?.found === false ? undefined : value;
   } catch (error) {
     if (error.code === "not_found" || error.code === "no_value") return undefined;
     throw error;
@@ -136,40 +137,81 @@ const unique = () => [...crypto.getRandomValues(new Uint32Array(4))].join("-");
 
 /**
  * Follows a stream of events until the signal ends it. A broken one is asked for again after the
- * last event, so that none is missed. `onState` gets "live" and "retrying".
+ * last event, so that none is missed, or from its beginning where it does not resume. `onState` gets
+ * "live", "retrying" and "refused".
  */
-export async function follow(command, parameters, { signal, onEvent, onState = () => {} }) {
+export async function follow(command, parameters,
+  { signal, onEvent, onState = () => {}, resumes = true }) {
   let last;
   let wait = 500;
   while (!signal.aborted) {
+    await visible();
+    const seen = whileVisible();
+    const all = AbortSignal.any([signal, seen.signal]);
     try {
       const headers = { Accept: "text/event-stream" };
-      if (last !== undefined) headers["Last-Event-ID"] = last;
-      const response = await send(address(command, parameters), { signal, headers });
+      if (resumes && last !== undefined) headers["Last-Event-ID"] = last;
+      const response = await send(address(command, parameters), { signal: all, headers });
       onState("live");
       wait = 500;
-      let event = {};
-      for await (const batch of texts(response, signal)) {
-        for (const raw of batch) {
-          const line = raw.replace(/\r$/, "");
-          if (line.startsWith("id:")) last = line.slice(3).trim();
-          else if (line.startsWith("event:")) event.name = line.slice(6).trim();
-          else if (line.startsWith("data:")) event.data = line.slice(5).trim();
-          else if (line === "") {
-            if (event.data && event.data !== "null") onEvent(parsed(event.data), event.name);
-            event = {};
-          }
-        }
-      }
+      await readEvents(response, all, (event) => {
+        last = event.id ?? last;
+        if (event.data && event.data !== "null") onEvent(parsed(event.data), event.name);
+      });
     } catch (error) {
-      if (signal.aborted) return;
       if (error instanceof ServerError && error.status < 500) return onState("refused", error);
+    } finally {
+      seen.end();
     }
     if (signal.aborted) return;
+    if (seen.signal.aborted) continue;
     onState("retrying");
     await new Promise((done) => setTimeout(done, wait));
     wait = Math.min(wait * 2, 10000);
   }
+}
+
+async function readEvents(response, signal, onEvent) {
+  let event = {};
+  for await (const batch of texts(response, signal)) {
+    for (const raw of batch) {
+      const line = raw.replace(/\r$/, "");
+      const [, name, value] = line.match(/^(id|event|data): ?(.*)$/) ?? [];
+      if (name) event[name === "event" ? "name" : name] = value;
+      else if (line === "") {
+        onEvent(event);
+        event = {};
+      }
+    }
+  }
+}
+
+// A browser has six connections for a server. Pages that nobody sees leave theirs to others, and
+// get what they missed when they are seen again.
+
+const visible = () => new Promise((done) => {
+  const look = () => {
+    if (document.hidden) return;
+    document.removeEventListener("visibilitychange", look);
+    done();
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
+});
+
+function whileVisible() {
+  const controller = new AbortController();
+  const look = () => document.hidden && controller.abort();
+  const leave = () => controller.abort();
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pagehide", leave);
+  return {
+    signal: controller.signal,
+    end() {
+      document.removeEventListener("visibilitychange", look);
+      removeEventListener("pagehide", leave);
+    },
+  };
 }
 
 /**

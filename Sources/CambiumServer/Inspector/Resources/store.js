@@ -21,8 +21,10 @@ function tell(transaction) {
 }
 
 export async function load() {
-  const [info, server] = await Promise.all([
-    one("info"), one("server").catch(() => undefined)]);
+  const [info, server, overview] = await Promise.all([
+    one("info"), one("server").catch(() => undefined), one("").catch(() => undefined)]);
+  // The commands that the server offers, by their names.
+  store.commands = overview?.commands && new Set(overview.commands.map((command) => command.name));
   store.info = info;
   store.head = info.head;
   store.horizon = info.horizon ?? 0;

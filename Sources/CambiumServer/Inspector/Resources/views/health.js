@@ -1,7 +1,7 @@
 // Health: is it sound, who follows it and how far behind, who holds it back, and its numbers.
 
 import { h, button, fill, announce, settled } from "../dom.js";
-import { one, lines, post } from "../api.js";
+import { one, lines, post, ServerError } from "../api.js";
 import { store, onNews } from "../store.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { bytes, count, time } from "../format.js";
@@ -31,7 +31,7 @@ export function healthView(element, signal) {
     try {
       let [job] = await post("verify", {});
       while (job.state === undefined ? !("sound" in job) : job.state === "running") {
-        const { progress = {} } = job;
+        const progress = job.progress ?? job;
         const total = progress.total ?? progress.of;
         if (total) {
           bar.max = total;
@@ -43,6 +43,7 @@ export function healthView(element, signal) {
         if (signal.aborted) return;
         job = await one(`jobs/${job.id ?? job.job}`, {}, { signal });
       }
+      if (job.error) throw new ServerError(500, job.error);
       drawResult(job.result ?? job);
     } catch (error) {
       showProblem(verifyBox, error);
@@ -73,14 +74,15 @@ export function healthView(element, signal) {
       h("tbody", {}, rows));
 
   async function fillPart(name, command, draw) {
+    if (store.commands && !store.commands.has(command)) {
+      return fill(parts[name], h("p", { class: "note" }, "This server does not say."));
+    }
     const source = sourceLine();
     source.show(command, {});
     try {
       fill(parts[name], draw(await lines(command, {}, { max: 500, signal })), source.element);
     } catch (error) {
-      if (error.status === 404) {
-        fill(parts[name], h("p", { class: "note" }, "This server does not say."));
-      } else showProblem(parts[name], error);
+      showProblem(parts[name], error);
     }
   }
 

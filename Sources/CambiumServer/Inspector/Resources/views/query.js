@@ -174,7 +174,7 @@ export function queryView(element, signal) {
     let isFirst = true;
     let sections = [];
     follow("live", { query }, {
-      signal: AbortSignal.any([stopLive.signal, signal]),
+      signal: AbortSignal.any([stopLive.signal, signal]), resumes: false,
       onEvent(difference) {
         if (difference.error) return failed(difference.error);
         const applied = applyDifference(isFirst ? [] : rows, isFirst ? [] : sections, difference);

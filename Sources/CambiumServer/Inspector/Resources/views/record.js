@@ -27,10 +27,12 @@ export function recordPanel(element, signal) {
   const load = newest(async (path, at) => {
     const isCurrent = () => path === shown.path && at === shown.at;
     try {
-      const value = path === "" ? undefined : await one("get", { path, at });
+      // Unlike `get`, `tree` has an answer for a node that only has children.
+      const node = path === "" ? undefined : await one("tree", { path, depth: 0, at });
+      const value = node?.value;
       if (path !== shown.path) return;
       const before = state.path === path ? state : {};
-      state = { path, at, value, blame: before.blame ?? new Map(), versions: before.versions };
+      state = { path, at, value, children: node?.children, blame: before.blame ?? new Map(), versions: before.versions };
       drawBody();
       if (value === undefined) return;
       const blame = await lines("blame", { path, at }, { max: 2000 }).catch(() => []);
@@ -83,8 +85,10 @@ export function recordPanel(element, signal) {
       value !== undefined && store.canWrite && shown.at === undefined
         && button("Edit", () => edits.edit(), { title: "Edit (e)" })));
     if (value === undefined) {
-      return fill(body, h("p", { class: "note" }, shown.at === undefined
-        ? "Nothing is stored at this path itself." : "Nothing is here at this moment."));
+      return fill(body, h("p", { class: "note" }, state.children > 0
+        ? `It has no value of its own, but ${count(state.children)} below it.`
+        : shown.at === undefined ? "Nothing is stored at this path."
+          : "Nothing is here at this moment."));
     }
     const entries = isRecord(value) ? Object.entries(value) : [["", value]];
     const staged = edits.staged;

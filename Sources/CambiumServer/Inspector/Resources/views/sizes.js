@@ -98,14 +98,16 @@ export function sizesView(element, signal) {
   function drawMap(shown) {
     const { clientWidth: width, clientHeight: height } = map;
     const tiles = [];
-    squarify(shown, 0, 0, width, height).forEach((box, index) => {
+    for (const box of squarify(shown, 0, 0, width, height)) {
       const top = box.item;
-      const tile = h("div", { class: `tile top t${index % 6}` });
+      const open = () => change({ in: route.parameters.in ? undefined : top.name });
+      const tile = h("div", { class: "tile top", onclick: open });
       place(tile, box);
       const label = box.width > 50 && box.height > 18;
-      tile.append(button(label ? `${top.name} ${size(top.size)}` : "", () =>
-        change({ in: route.parameters.in ? undefined : top.name }), { class: "tile-name",
-        "aria-label": `${top.name}, ${size(top.size)}`, title: `${top.name}: ${size(top.size)}` }));
+      // A click on the button is one on the tile, too.
+      tile.append(h("button", { type: "button", class: "tile-name",
+        "aria-label": `${top.name}, ${size(top.size)}`, title: `${top.name}: ${size(top.size)}` },
+      label ? `${top.name} ${size(top.size)}` : ""));
       if (second() && !isCounting) {
         for (const low of squarify(members(top), 0, 20, box.width - 2, box.height - 22)) {
           const { name, size } = low.item;
@@ -116,7 +118,7 @@ export function sizesView(element, signal) {
         }
       }
       tiles.push(tile);
-    });
+    }
     fill(map, tiles);
   }
 

@@ -17,15 +17,19 @@ export const join = (parent, key) => parent ? `${parent}/${key}` : key;
 export const parentOf = (path) => path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 const keyOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 
+/** A key behind which keys that begin with `prefix` come next; no key is like it. */
+function before(prefix) {
+  const last = prefix.codePointAt(prefix.length - 1);
+  const lower = last === 0x30 ? "." : String.fromCodePoint(last === 0xe000 ? 0xd7ff : last - 1);
+  return `${prefix.slice(0, -1)}${lower}\u{10fffd}`;
+}
+
 /** The children of a node after a key: an array of {path, value, children}; `more` if not all. */
 export async function readChildren(path, { at, after, prefix, limit = page, signal } = {}) {
-  const options = { signal, max: limit + 1 };
-  const [exact, found] = await Promise.all([
-    // Keys that begin so come behind this one, which is asked for by itself.
-    prefix && !after ? lines("tree", { path: join(path, prefix), depth: 0, at }, options).catch(() => [])
-      : [],
-    lines("tree", { path, depth: 1, limit, after: after ?? prefix, at }, options)]);
-  const children = [...exact, ...found].filter((node) => node.path !== path
+  const found = await lines("tree",
+    { path, depth: 1, limit, after: after ?? (prefix ? before(prefix) : undefined), at },
+    { signal, max: limit + 1 });
+  const children = found.filter((node) => node.path !== path
     && parentOf(node.path) === path && keyOf(node.path).startsWith(prefix ?? ""));
   // The first line is the node itself, which says how many children there are.
   const own = found.find((node) => node.path === path);

@@ -1,0 +1,302 @@
+// Requests that write are made once, however often they come.
+//
+//     request ──▶ its key is known? ── yes ──▶ the same request? ── yes ──▶ the kept receipt
+//                    │ no                          │ no
+//                    ▼                             ▼
+//     one transaction: changes, receipt        refused: 422
+//
+// A client that got no answer cannot know if its request was made; it sends it again with the same
+// `Idempotency-Key`. (Draft RFC "The Idempotency-Key HTTP Header Field", httpapi working group.)
+//
+// A receipt is a note of the log (LogNotes.swift), stored with the transaction that it is of: there
+// is never one without the other. It has what the answer is made of again: the transaction's
+// number and a small value of the service's own. A refusal gets a receipt as well, without a
+// transaction: else a copy of the request that was delayed on its way could be made after its
+// sender was told that it was refused.
+//
+//     answer/<digest of caller and key>    {"at": …, "request": …, "sequence": …, …}
+
+import Cambium
+import FoundationEssentials
+import Synchronization
+
+/// Makes requests that write, and keeps their receipts by their keys.
+///
+/// Invariants:
+/// 1. A receipt and its transaction are stored together; ``write(_:metadata:_:)`` does both.
+/// 2. There are at most `Limits.countMax` receipts, and those that writers who came at the same
+///    time added to them: counted at each sweep.
+final class AnsweredRequests: Sendable {
+  struct Limits: Sendable {
+    /// The time for which a receipt is kept at least.
+    var keep = Duration.seconds(86_400)
+    /// The most receipts; with more, requests with a new key are refused until some are old.
+    var countMax = 100_000
+    /// The longest key.
+    var keyBytesMax = 255
+    /// The largest value, or error, of a service in a receipt, as JSON.
+    var valueBytesMax = 16 << 10
+    /// The time between two looks for old receipts, each by a request that writes.
+    var sweepEvery = Duration.seconds(60)
+    /// The most old receipts that one transaction takes out.
+    var sweptMax = 2_000
+  }
+
+  /// The facts that the answer to a request is made of, the first time and each further one.
+  struct Receipt: Equatable, Sendable {
+    /// The transaction; where nothing was changed, the newest one at that time.
+    var sequence: SequenceNumber
+    /// False where nothing was changed.
+    var isRecorded: Bool
+    /// The service's own value, such as an id that was made.
+    var value = Value.null
+    /// True if it was kept from an earlier request.
+    var isRepeated = false
+  }
+
+  /// A key that cannot be used.
+  enum KeyError: Error, Equatable, CustomStringConvertible {
+    case malformed(bytesMax: Int)
+    /// The key is that of another request.
+    case reused
+    case tooMany(Int)
+
+    /// The status of the answer.
+    var status: Int {
+      switch self {
+      case .malformed: 400
+      case .reused: 422
+      case .tooMany: 503
+      }
+    }
+
+    var description: String {
+      switch self {
+      case .malformed(let bytesMax):
+        "an Idempotency-Key has 1 to \(bytesMax) visible ASCII characters; a UUID is a good one"
+      case .reused:
+        "this Idempotency-Key was used for another request; make a new key for each request"
+      case .tooMany(let count):
+        "\(count) answers are kept for requests with a key, which is the most; try again later"
+      }
+    }
+  }
+
+  private struct Sweep {
+    /// The names of the receipts that are old.
+    var old: [String] = []
+    /// The receipts that there are, as of the last sweep, and those that were added since.
+    var count = 0
+    var last: ContinuousClock.Instant?
+  }
+
+  private let database: Database
+  private let limits: Limits
+  private let now: @Sendable () -> Date
+  private let sweep = Mutex(Sweep())
+
+  /// Keeps receipts in a database.
+  ///
+  /// - Parameters:
+  ///   - database: Where the requests write.
+  ///   - limits: The number of receipts that are kept, and the time.
+  ///   - now: The time of day.
+  init(
+    _ database: Database, limits: Limits = Limits(),
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.database = database
+    self.limits = limits
+    self.now = now
+  }
+
+  /// Makes a request's changes in one transaction, unless a request with its key was made before.
+  ///
+  ///     let receipt = try await answered.write(request, metadata: metadata) { tx in
+  ///       try tx.set(path, to: value)
+  ///       return .string(path.description)
+  ///     }
+  ///     return answer(receipt)      // from the receipt alone: a repeated one gets the same
+  ///
+  /// A request without a key is made each time.
+  ///
+  /// - Parameters:
+  ///   - request: The request, with the header `Idempotency-Key`.
+  ///   - metadata: Stored with the transaction.
+  ///   - body: Makes the changes, on another thread, and returns what the answer needs besides the
+  ///     transaction's number; it must be small.
+  /// - Returns: The receipt.
+  /// - Throws: ``KeyError``; any error that `body` throws, and for a repeated request that was
+  ///   refused the same error again. Of other errors no receipt is kept.
+  func write(
+    _ request: Request, metadata: [String: String] = [:],
+    _ body: @escaping @Sendable (borrowing Database.Transaction) throws -> Value
+  ) async throws -> Receipt {
+    guard let key = request[header: "idempotency-key"] else {
+      return try await database.write(metadata: metadata) { tx in
+        let value = try body(tx)
+        return Receipt(tx, value)
+      }
+    }
+    try check(key)
+    let name = AnsweredRequests.name(of: key, request.caller)
+    let fingerprint = AnsweredRequests.fingerprint(of: request)
+    let old = try sweepIfDue()
+    let time = now()
+    let isFull = sweep.withLock { $0.count >= limits.countMax }
+    let outcome = try await database.write(metadata: metadata) { [limits] tx in
+      if let kept = try tx.note(name).map(KeptAnswer.init), kept.isFresh(time, limits.keep) {
+        return try kept.outcome(of: fingerprint)
+      }
+      if isFull { throw KeyError.tooMany(limits.countMax) }
+      for name in old
+      where try tx.note(name).map(KeptAnswer.init)?.isFresh(time, limits.keep) == false {
+        try tx.saveNote(name, nil)
+      }
+      let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }
+      let bytes = KeptAnswer(time, fingerprint, outcome).bytes
+      if bytes.count > limits.valueBytesMax {
+        // A refusal that is too long to be kept is still told.
+        _ = try outcome.get()
+        throw DatabaseError.transactionTooLarge(bytes: bytes.count, limit: limits.valueBytesMax)
+      }
+      try tx.saveNote(name, bytes)
+      return outcome
+    }
+    let isNew = (try? outcome.get().isRepeated) != true
+    if isNew { sweep.withLock { $0.count += 1 } }
+    return try outcome.get()
+  }
+
+  private func check(_ key: String) throws {
+    let isGood = key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    guard isGood, !key.isEmpty, key.utf8.count <= limits.keyBytesMax else {
+      throw KeyError.malformed(bytesMax: limits.keyBytesMax)
+    }
+  }
+
+  /// The names of receipts that are old, to be taken out by the next write.
+  private func sweepIfDue() throws -> [String] {
+    let instant = ContinuousClock.now
+    let isDue = sweep.withLock { sweep in
+      if let last = sweep.last, instant - last < limits.sweepEvery { return false }
+      sweep.last = instant
+      return true
+    }
+    guard isDue else { return [] }
+    var (old, count): ([String], Int) = ([], 0)
+    let time = now()
+    try database.forEachNote(startingWith: AnsweredRequests.prefix) { name, bytes in
+      if old.count < limits.sweptMax, try !KeptAnswer(bytes).isFresh(time, limits.keep) {
+        old.append(name)
+      } else {
+        count += 1
+      }
+    }
+    sweep.withLock { $0.count = count }
+    return old
+  }
+
+  // MARK: Names
+
+  static let prefix = "answer/"
+
+  /// A key counts for its caller alone.
+  private static func name(of key: String, _ caller: Caller) -> String {
+    let words = [caller.name ?? "", caller.scope.description, key].joined(separator: "\u{0}")
+    return prefix + Blob.digestText(of: Array(words.utf8))
+  }
+
+  /// Two requests are the same if all is the same that says what they do.
+  private static func fingerprint(of request: Request) -> String {
+    var words = [request.method.rawValue, request.path, request[header: "if-match"] ?? ""]
+    words += request.parameters.flatMap { [$0.name, $0.value] }
+    return Blob.digestText(of: Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body)
+  }
+}
+
+extension AnsweredRequests.Receipt {
+  fileprivate init(_ tx: borrowing Database.Transaction, _ value: Value) {
+    let isRecorded = tx.isRecorded
+    self.init(
+      sequence: isRecorded ? tx.sequence : tx.sequence.previous, isRecorded: isRecorded,
+      value: value)
+  }
+}
+
+extension Result where Failure == any Error {
+  /// The outcome of a body, where an error that is about the request is one.
+  ///
+  /// - Throws: Any other error.
+  fileprivate init(_ body: () throws -> Success) throws {
+    do { self = .success(try body()) } catch {
+      guard KeptAnswer.isKept(error) else { throw error }
+      self = .failure(error)
+    }
+  }
+}
+
+/// A receipt, or a refusal, as the note that it is stored as.
+private struct KeptAnswer {
+  private var members: ValueMap
+
+  init(_ bytes: [UInt8]) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard case .map(let members) = try JSONReader.value(of: text, name: "a kept answer") else {
+      throw DatabaseError.corrupt(reason: "a kept answer is no object")
+    }
+    self.members = members
+  }
+
+  init(
+    _ time: Date, _ request: String, _ outcome: Result<AnsweredRequests.Receipt, any Error>
+  ) {
+    members = ["at": .date(time), "request": .string(request)]
+    switch outcome {
+    case .success(let receipt):
+      members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
+      members["isRecorded"] = .bool(receipt.isRecorded)
+      if receipt.value != .null { members["value"] = receipt.value }
+    case .failure(let error): members["error"] = ErrorValue.value(of: error).map { .map($0) }
+    }
+  }
+
+  /// True for a refusal that would be another, or none, if the request were made later.
+  static func isKept(_ error: any Error) -> Bool {
+    switch error {
+    case is ValidationError: true
+    case DatabaseError.badKey, DatabaseError.badValue, DatabaseError.notFound,
+      DatabaseError.exists, DatabaseError.invalid, DatabaseError.notUnique,
+      DatabaseError.stillReferred, DatabaseError.conflict:
+      true
+    default: false
+    }
+  }
+
+  func isFresh(_ time: Date, _ keep: Duration) -> Bool {
+    guard case .date(let at)? = members["at"] else { return false }
+    return time.timeIntervalSince(at) < keep.seconds
+  }
+
+  /// The outcome again.
+  ///
+  /// - Throws: ``AnsweredRequests/KeyError/reused`` for another request.
+  func outcome(of request: String) throws -> Result<AnsweredRequests.Receipt, any Error> {
+    if members.text("request") != request { throw AnsweredRequests.KeyError.reused }
+    if let error = members["error"] {
+      return .failure(
+        ErrorValue.error(of: error) ?? DatabaseError.corrupt(reason: "a kept refusal is unknown"))
+    }
+    return .success(
+      AnsweredRequests.Receipt(
+        sequence: members.sequence("sequence"), isRecorded: members["isRecorded"] == true,
+        value: members["value"] ?? .null, isRepeated: true))
+  }
+
+  /// The note.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.append(members, to: &bytes)
+    return bytes
+  }
+}
