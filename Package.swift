@@ -57,7 +57,7 @@ let package = Package(
       dependencies: ["Cambium", "CambiumCommands", "CInspector", "CMicrohttpd"],
       exclude: ["Inspector/Resources"], swiftSettings: settings),
     .testTarget(
-      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands"],
+      name: "CambiumServerTests", dependencies: ["CambiumServer", "CambiumCommands", "Simulation"],
       swiftSettings: settings),
     .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
     .testTarget(

@@ -3,20 +3,20 @@ import Cambium
 /// Finds the service that answers a request, by its path:
 ///
 ///     /v1/records…   models of a store over HTTP
-///     /v1/…          the commands
+///     /v1…           the commands of the command line
 ///     /PATH.json     the Firebase dialect
 ///     /…             the inspector
 struct Services: Service {
-  private let commands: CommandInterface
   private let records: RecordsService
+  private let commands: CommandInterface
   private let firebase: FirebaseService
   private let inspector = InspectorService()
 
   init(_ database: Database, _ hub: CommitHub, _ streams: EventStreams) {
-    commands = CommandInterface(database, hub, streams)
     let answered = AnsweredRequests(database)
     records = RecordsService(
       database: database, answered: answered, hub: hub, streams: streams)
+    commands = CommandInterface(database, hub, streams)
     firebase = FirebaseService(database: database, hub: hub, events: streams)
   }
 

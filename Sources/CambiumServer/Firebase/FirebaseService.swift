@@ -46,7 +46,7 @@ final class FirebaseService: Service {
       switch method {
       case .get, .head:
         if FirebaseService.wantsEvents(request) {
-          return try stream(path, request, options)
+          return try await stream(path, request, options)
         }
         return try read(path, request, options)
       case .options: return Response(204, headers: [("Allow", "GET, PUT, PATCH, POST, DELETE")])
@@ -78,10 +78,12 @@ final class FirebaseService: Service {
 
   private func stream(
     _ path: NodePath, _ request: Request, _ options: FirebaseOptions
-  ) throws -> Response {
+  ) async throws -> Response {
     if options.isPast { throw FirebaseError.bad("at and a stream exclude each other") }
     if options.isShallow { throw FirebaseError.bad("shallow and a stream exclude each other") }
-    return try streams.open(path, try FirebaseQuery(request), request)
+    let query = try FirebaseQuery(request)
+    try await streams.catchUp()
+    return try streams.open(path, query, request)
   }
 
   // MARK: Writing
@@ -163,16 +165,19 @@ final class FirebaseService: Service {
     let whole = FirebaseEdit(at: path.keys, edit)
     let done = try await commit(whole, path, request)
     if options.isSilent { return Response(204) }
-    let json = FirebaseJSON(isPretty: options.isPretty)
     if members.isEmpty { return Response(json: Array("{}".utf8)) }
-    var patch: [FirebaseTree.Member] = []
+    let json = FirebaseJSON(isPretty: options.isPretty)
+    json.begin(nil)
     for member in members {
+      let name = FirebaseName(member.name)
       let keys = path.keys + (try FirebasePath.keys(inText: member.name))
       if let tree = done.edit.value(at: keys) {
-        patch.append(.init(name: FirebaseName(member.name), tree: tree))
+        try json.tree(name, tree, asArrays: true)
+      } else {
+        try json.scalar(name, .null)
       }
     }
-    if let tree = FirebaseTree.of(patch) { try json.tree(nil, tree, asArrays: false) }
+    json.end()
     try json.finish()
     return Response(json: json.bytes)
   }

@@ -162,7 +162,7 @@ class Page:
             found = condition()
             if found:
                 return found
-            assert time.monotonic() < deadline, self.text("main")[:2000]
+            assert time.monotonic() < deadline, self.text("dialog, main")[-2500:]
             time.sleep(0.01)
 
     def sees(self, text, selector="body", seconds=10):

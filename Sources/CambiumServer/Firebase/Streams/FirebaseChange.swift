@@ -17,7 +17,8 @@ struct FirebaseChange {
 /// Finds the changes that a listened node's clients are told, as few and as high as possible.
 ///
 /// A node that appears is told as a whole, once, at the highest place at which nothing was; one that
-/// goes, at the highest place at which nothing is left. Both below the listened node.
+/// goes, at the highest place at which nothing is left; where a scalar gets children, the scalar's
+/// place. All below the listened node.
 struct FirebaseChangeFinder {
   let listened: NodePath
   let old: FirebaseView
@@ -38,11 +39,11 @@ struct FirebaseChangeFinder {
     let place = FirebaseChangeFinder.nameable(place)
     for count in place.indices.dropFirst() {
       let keys = Array(place[..<count])
-      let isThere = try hasContent(new, keys)
-      if try isThere != hasContent(old, keys) {
-        return FirebaseChange(keys: keys, content: isThere ? .place : .nothing)
+      let (before, after) = (try shape(old, keys), try shape(new, keys))
+      if before != after {
+        return FirebaseChange(keys: keys, content: after == .nothing ? .nothing : .place)
       }
-      if !isThere { return nil }
+      if after == .nothing { return nil }
     }
     let path = place.reduce(listened) { $0.appending($1) }
     let (before, after) = (try old.place(at: path), try new.place(at: path))
@@ -53,8 +54,13 @@ struct FirebaseChangeFinder {
     return FirebaseChange(keys: place, content: .place)
   }
 
-  private func hasContent(_ view: FirebaseView, _ keys: [Key]) throws -> Bool {
-    try view.hasContent(try view.place(at: keys.reduce(listened) { $0.appending($1) }))
+  private enum Shape { case nothing, scalar, object }
+
+  /// The shape of what lies above a place. Where it changes, the client must have all of it.
+  private func shape(_ view: FirebaseView, _ keys: [Key]) throws -> Shape {
+    let place = try view.place(at: keys.reduce(listened) { $0.appending($1) })
+    if try scalar(place, view) != nil { return .scalar }
+    return try view.hasContent(place) ? .object : .nothing
   }
 
   /// The scalar at a place; nil where there is none, or something else.

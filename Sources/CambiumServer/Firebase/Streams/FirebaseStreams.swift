@@ -65,6 +65,15 @@ final class FirebaseStreams: Sendable {
 
   // MARK: Opening
 
+  /// Waits, for at most a quarter of a second, until all commits of now are handed out, so that a
+  /// client that has written sees it in the first event.
+  func catchUp() async throws {
+    let head = try database.head
+    for _ in 0..<125 where channels.position < head {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
   /// Answers with a stream of what lies at a path.
   ///
   /// - Throws: ``FirebaseError``, ``DatabaseError``.

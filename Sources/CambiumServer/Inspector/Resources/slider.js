@@ -5,7 +5,7 @@
 import { h, button, fill, eachFrame, announce } from "./dom.js";
 import { lines, newest } from "./api.js";
 import { change, moment, onRoute } from "./router.js";
-import { store, onNews } from "./store.js";
+import { store, onNews, sequenceAt } from "./store.js";
 import { time, count } from "./format.js";
 import { completing } from "./complete.js";
 
@@ -78,9 +78,9 @@ export async function jump(text) {
   const word = text.trim();
   if (word === "" || word === "now") return goNow();
   try {
-    const [found] = await lines("log", { until: word, reverse: true, limit: 1 }, { max: 1 });
-    goTo(found ? found.sequence : store.horizon);
-    announce(`Transaction ${found?.sequence}`);
+    const sequence = await sequenceAt(word);
+    goTo(sequence);
+    announce(`Transaction ${sequence}`);
   } catch (error) {
     problemLine.textContent = `${error.message} ${error.hint ?? ""}`;
   }
@@ -159,6 +159,8 @@ function narrow(factor, around) {
     const start = Math.min(Math.max(0, Math.round(around - share * length)), store.head - length);
     window_ = [Math.round(start), Math.round(start + length)];
   }
+  // The next step may come before the next frame.
+  [from, to] = window_ ?? [0, store.head];
   redraw();
 }
 

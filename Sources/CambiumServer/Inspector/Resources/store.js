@@ -36,6 +36,12 @@ export async function load() {
   await loadDefinitions();
 }
 
+/** The number of the last transaction at a moment, which is written as in the command line. */
+export async function sequenceAt(word, signal) {
+  const [found] = await lines("log", { until: word, reverse: true, limit: 1 }, { max: 1, signal });
+  return found ? found.sequence : store.horizon;
+}
+
 export async function loadTags() {
   try {
     store.tags = await lines("tag", {}, { max: 500 });

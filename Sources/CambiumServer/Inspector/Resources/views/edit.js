@@ -35,11 +35,13 @@ export function editing({ element, read, redraw }) {
 
   /** Opens the field of a property, or of the first one. */
   function edit(name) {
-    const { value, versions } = read();
+    const { value, version } = read();
     if (!store.canWrite) return announce("This server only reads.");
     if (moment() !== undefined) return announce("The past cannot be changed: go to now first.");
     if (value === undefined) return;
-    seen ??= versions?.at(-1)?.sequence;
+    // Without knowing which version was seen, a change of somebody else could be lost.
+    if (version === undefined) return announce("Its versions are still being read; try again.");
+    seen ??= version;
     openAt(name ?? (isRecord(value) ? Object.keys(value)[0] : ""));
     redraw();
     drawBar();
@@ -178,7 +180,7 @@ export function editing({ element, read, redraw }) {
         h("td", { class: "new" }, mine === undefined ? "taken out" : text(mine)))))),
       h("p", { class: "actions" }, button("Yours on top of it…", () => {
         dialog.close();
-        seen = theirs ?? read().versions?.at(-1)?.sequence;
+        seen = theirs ?? read().version;
         theirs = undefined;
         preview();
       }, { class: "main" }), button("Take theirs", () => {
@@ -187,7 +189,7 @@ export function editing({ element, read, redraw }) {
         redraw();
       }), button("Look at it", () => {
         dialog.close();
-        change({ tx: theirs ?? read().versions?.at(-1)?.sequence });
+        change({ tx: theirs ?? read().version });
       }))]);
   }
 

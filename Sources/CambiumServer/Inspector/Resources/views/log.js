@@ -5,7 +5,7 @@
 import { h, button, fill, settled, announce } from "../dom.js";
 import { lines } from "../api.js";
 import { route, link, change, moment, go } from "../router.js";
-import { store, onNews } from "../store.js";
+import { store, onNews, sequenceAt } from "../store.js";
 import { windowedList } from "../windowed.js";
 import { completing } from "../complete.js";
 import { parseFilter, filterOffers, placeOf, markElement } from "../filter.js";
@@ -15,6 +15,9 @@ import { transactionPanel } from "./transaction.js";
 
 const page = 200;
 const pagesMax = 60;
+/** The shortest and the longest stretch of the log that one request searches. */
+const stretchMin = 5000;
+const stretchMax = 100_000;
 
 export function logView(element, signal) {
   const pages = new Map();
@@ -122,33 +125,50 @@ export function logView(element, signal) {
     }
   }
 
-  async function loadOlder() {
+  /** Where the search goes on, and where it ends. */
+  let search = { at: 0, low: 0 };
+
+  /**
+   * Searches backwards, in stretches that get longer, until a page is found: so what is near is
+   * seen at once, also where little is found in a long log.
+   */
+  async function loadOlder(isFirst = false) {
     isLoading = true;
-    const until = found.length > 0 ? found[0].sequence - 1 : filter.parameters.until;
+    const { signal } = stopLoading;
+    const { since, until, ...conditions } = filter.parameters;
     try {
-      const { signal } = stopLoading;
-      const held = found;
-      const isFirst = held.length === 0;
-      const show = (older) => {
+      if (isFirst) {
+        const [low, at] = await Promise.all([since ? sequenceAt(since, signal) : store.horizon,
+          until ? sequenceAt(until, signal) : store.head]);
+        search = { at, low };
+      }
+      let wanted = page;
+      for (let stretch = stretchMin; wanted > 0 && search.at > search.low && !signal.aborted;) {
+        const from = Math.max(search.low, search.at - stretch);
+        const older = await lines("log", { ...conditions, since: from, until: search.at,
+          reverse: true, limit: wanted }, { signal, max: wanted });
         if (signal.aborted) return;
-        const added = older.length - (found.length - held.length);
-        found = [...older.toReversed(), ...held];
-        list.resize(found.length, isFirst ? 0 : added);
-        if (isFirst) list.end();
-        showCount();
-      };
-      const older = held.length > 0 && until <= store.horizon ? [] : await lines("log",
-        { ...filter.parameters, until, reverse: true, limit: page },
-        { signal, max: page, onPart: show });
-      if (signal.aborted) return;
-      isComplete = older.length < page;
-      learn(older);
-      show(older);
+        search.at = older.length === wanted ? older.at(-1).sequence - 1 : from;
+        wanted -= older.length;
+        stretch = Math.min(stretchMax, stretch * 2);
+        prepend(older.toReversed());
+      }
+      isComplete = search.at <= search.low;
+      showCount();
     } catch (error) {
-      isComplete = true;
+      if (!signal.aborted) isComplete = true;
       failed(error);
     }
-    isLoading = false;
+    if (!signal.aborted) isLoading = false;
+  }
+
+  function prepend(older) {
+    const wasEmpty = found.length === 0;
+    found = [...older, ...found];
+    learn(older);
+    list.resize(found.length, wasEmpty ? 0 : older.length);
+    if (wasEmpty || pinned) list.end();
+    showCount();
   }
 
   function failed(error) {
@@ -173,14 +193,16 @@ export function logView(element, signal) {
       showCount();
     } else {
       list.resize(0);
-      loadOlder();
+      loadOlder(true);
     }
   }
 
   const total = h("span", { class: "note", role: "status" });
   function showCount() {
-    const more = !filter.isEmpty && !isComplete ? "+" : "";
-    total.textContent = `${count(list.total)}${more}`;
+    const isPart = !filter.isEmpty && !isComplete;
+    const more = isPart ? "+" : "";
+    const searched = isPart && isLoading ? `, searching before tx ${count(search.at)}…` : "";
+    total.textContent = `${count(list.total)}${more}${searched}`;
     if (!filter.isEmpty) announce(`${list.total}${more} transactions found`);
   }
 

@@ -15,24 +15,30 @@ const versionsMax = 200;
 export function recordPanel(element, signal) {
   let shown = {};
   let state = {};
+  /** The versions of the node; undefined until they are here. */
+  let versions;
   const head = h("h3", {});
   const body = h("div", { class: "properties" });
   const versionBox = h("div", { class: "versions" });
   const compareBox = h("div", { class: "compare" });
   const referenceBox = h("div", { class: "references" });
   const source = sourceLine();
-  const edits = editing({ element: h("div", { class: "edits" }), read: () => state, redraw: drawBody });
+  const edits = editing({ element: h("div", { class: "edits" }), read: () => ({ ...state, version: seenVersion() }), redraw: drawBody });
   element.append(head, body, edits.element, source.element, versionBox, compareBox, referenceBox);
+
+  /** The version whose value is shown: what came while it was read is not taken for seen. */
+  const seenVersion = () => versions?.findLast((one) => one.sequence <= state.head)?.sequence;
 
   const load = newest(async (path, at) => {
     const isCurrent = () => path === shown.path && at === shown.at;
+    const { head } = store;
     try {
       // Unlike `get`, `tree` has an answer for a node that only has children.
       const node = path === "" ? undefined : await one("tree", { path, depth: 0, at });
       const value = node?.value;
       if (path !== shown.path) return;
       const before = state.path === path ? state : {};
-      state = { path, at, value, children: node?.children, blame: before.blame ?? new Map(), versions: before.versions };
+      state = { path, at, head, value, children: node?.children, blame: before.blame ?? new Map() };
       drawBody();
       if (value === undefined) return;
       const blame = await lines("blame", { path, at }, { max: 2000 }).catch(() => []);
@@ -46,10 +52,10 @@ export function recordPanel(element, signal) {
 
   const loadVersions = newest(async (path) => {
     if (path === "") return fill(versionBox);
-    const versions = await lines("history", { path, limit: versionsMax, reverse: true },
-      { max: versionsMax }).catch(() => []);
-    if (path !== shown.path) return;
-    state.versions = versions.reverse();
+    const found = await lines("history", { path, limit: versionsMax, reverse: true },
+      { max: versionsMax }).catch(() => undefined);
+    if (path !== shown.path || !found) return;
+    versions = found.reverse();
     drawVersions();
     drawCompare(shown.compare);
   });
@@ -62,6 +68,7 @@ export function recordPanel(element, signal) {
     if (isOther) {
       edits.forget();
       state = {};
+      versions = undefined;
       fill(referenceBox);
       loadVersions(path);
       loadReferences(path);
@@ -169,20 +176,18 @@ export function recordPanel(element, signal) {
 
   const current = () => {
     const at = shown.at ?? Infinity;
-    return (state.versions ?? []).findLastIndex((version) => version.sequence <= at);
+    return (versions ?? []).findLastIndex((version) => version.sequence <= at);
   };
 
   function drawVersions() {
-    const { versions } = state;
     if (!versions) return fill(versionBox);
     const now = current();
-    const from = versions[0]?.sequence ?? 0;
-    const span = Math.max(1, store.head - from);
     const marks = versions.map((version, index) => {
       const mark = button("", (event) => event.shiftKey ? compareWith(version) : to(version), {
         class: `mark ${kindOfVersion(version)}`, "aria-pressed": String(index === now),
         "aria-label": versionText(version), title: `${versionText(version)}\nShift: compare` });
-      mark.style.left = `${(version.sequence - from) / span * 100}%`;
+      // Evenly, since versions often come close together, and long after the first.
+      mark.style.left = `${index / Math.max(1, versions.length - 1) * 100}%`;
       return mark;
     });
     fill(versionBox, h("h4", {}, versions.length === versionsMax
@@ -207,7 +212,7 @@ export function recordPanel(element, signal) {
   const to = (version) => change({ at: version.sequence });
 
   function version(by) {
-    const next = state.versions?.[Math.max(0, current() + by)];
+    const next = versions?.[Math.max(0, current() + by)];
     if (!next) return;
     to(next);
     announce(versionText(next));
@@ -217,9 +222,8 @@ export function recordPanel(element, signal) {
 
   function compare() {
     const index = current();
-    const { versions = [] } = state;
-    const newer = versions[index]?.sequence ?? shown.at ?? store.head;
-    const older = versions[index - 1]?.sequence ?? Math.max(0, newer - 1);
+    const newer = versions?.[index]?.sequence ?? shown.at ?? store.head;
+    const older = versions?.[index - 1]?.sequence ?? Math.max(0, newer - 1);
     change({ cmp: shown.compare ? undefined : `${older}..${newer}` });
   }
 

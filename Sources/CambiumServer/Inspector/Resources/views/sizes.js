@@ -140,8 +140,8 @@ export function sizesView(element, signal) {
 
   /** A dry run: nothing is dropped. */
   async function save() {
-    fill(saving, "Looking…");
     const word = keep.value.trim();
+    fill(saving, h("p", {}, estimate(word), h("span", { class: "note" }, " Counting what it would be…")));
     const parameters = /^\d+$/.test(word) ? { "keep-last": word } : { keep: word };
     try {
       const plan = await one("compact", parameters, { signal });
@@ -154,6 +154,16 @@ export function sizesView(element, signal) {
     } catch (error) {
       showProblem(saving, error);
     }
+  }
+
+  /** What the log's average says at once; the dry run reads all that would be dropped. */
+  function estimate(word) {
+    if (!/^\d+$/.test(word)) return "";
+    const { head, horizon = 0, logBytes } = store.info;
+    const dropped = Math.max(0, head - horizon - Number(word));
+    const saved = logBytes * dropped / Math.max(1, head - horizon);
+    return `It would drop ${plural(dropped, "transaction")}: about ${bytes(Math.round(saved))} of the `
+      + `log's ${bytes(logBytes)}.`;
   }
 
   new ResizeObserver(draw).observe(map);
