@@ -13,9 +13,9 @@ import Testing
     for number in 1...30 {
       try database.write(metadata: ["actor": number % 3 == 0 ? "anna" : "ben"]) { tx in
         try tx.set(
-          "things/\(number)",
+          NodePath("things/\(number)"),
           to: .map(["n": .integer(Int64(number)), "kind": number % 2 == 0 ? "a" : "b"]))
-        try tx.set("notes/deep/\(number % 5)/x", to: .integer(Int64(number)))
+        try tx.set(NodePath("notes/deep/\(number % 5)/x"), to: .integer(Int64(number)))
       }
     }
     for number in 1...10 {
@@ -42,7 +42,7 @@ import Testing
     ]
     try await InterfaceFixture.with { fixture in
       try fill(fixture.database)
-      _ = try fixture.database.tag("one", at: .sequence(3))
+      _ = try await fixture.database.tag("one", at: .sequence(3))
       for call in calls {
         let answer = try await fixture.ask(call.target)
         #expect(answer.status == 200, "\(call.target)")
@@ -191,7 +191,7 @@ import Testing
     try await InterfaceFixture.with { fixture in
       let text = Value.string(String(repeating: "x", count: 1000))
       try fixture.database.write { tx in
-        for number in 0..<2000 { try tx.set("all/\(number)", to: text) }
+        for number in 0..<2000 { try tx.set(NodePath("all/\(number)"), to: text) }
       }
       let answer = try await fixture.ask("/v1/tree?path=all")
       #expect(try answer.lines.count == 2001)

@@ -1,4 +1,5 @@
 import Cambium
+import FoundationEssentials
 
 @testable import CambiumCommands
 

@@ -59,15 +59,15 @@ import Testing
     let metadata = ["actor": who, "reason": why]
     try database.write(metadata: metadata) { tx in
       if inside {
-        let path: NodePath = try NodePath("team/red/people/\(key)")
+        let path = try NodePath("team/red/people/\(key)")
         if removes {
           try tx.remove(path)
         } else {
           try tx.set(
             path,
             to: .map([
-              "name": .string("p\(number)"), "n": .integer(Int64(number)), "boss": "\(key / 2)",
-              "safe": "1",
+              "name": .string("p\(number)"), "n": .integer(Int64(number)),
+              "boss": .string("\(key / 2)"), "safe": "1",
             ]))
         }
       }
@@ -89,7 +89,7 @@ import Testing
     try database.write { try $0.set("vault/moved", to: "carried") }
     try database.write { try $0.move("vault/moved", to: "team/red/moved") }
     _ = try database.tag("tag\(secret)", at: .sequence(5))
-    _ = try database.consumer("consumer\(secret)")
+    _ = database.consumer("consumer\(secret)")
   }
 
   // MARK: The questions
@@ -187,7 +187,7 @@ import Testing
         let response = await fixture.interface.answer(request)
         guard case .pipe(let pipe) = response.body else { throw CancellationError() }
         let reader = PipeReading(pipe)
-        try fixture.database.write { tx in
+        try await fixture.database.write { tx in
           try tx.set("vault/last", to: "SECRETA")
           try tx.set("team/red/people/9", to: .map(["name": "last SECRE!"]))
         }
@@ -198,7 +198,7 @@ import Testing
         #expect(!reader.text.contains("SECRETA"), "seed \(seed): \(target)")
         #expect(reader.text.contains("last SECRE!"), "seed \(seed): \(target)")
         #expect(!reader.text.contains("\"operations\""))
-        try fixture.database.write { try $0.remove("team/red/people/9") }
+        try await fixture.database.write { try $0.remove("team/red/people/9") }
       }
       for refused in [
         "/v1/live?query=vault/items", "/v1/changes?path=vault", "/v1/changes?match=tag%3Dx",

@@ -33,7 +33,7 @@ import Testing
       let count = 150
       let writer = Task {
         for number in 1...count {
-          try await database.write { try $0.set("a/\(number % 7)", to: .integer(Int64(number))) }
+          try await database.write { try $0.set(NodePath("a/\(number % 7)"), to: .integer(Int64(number))) }
         }
       }
       var seen: [Int] = []

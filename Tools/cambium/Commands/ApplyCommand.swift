@@ -128,6 +128,7 @@ private final class ApplyJob {
           metadata: metadata(transaction), expecting: transaction.expected
         ) { tx in
           try transaction.perform(tx)
+          try call.check(tx)
           if call.served == nil { try tx.saveCursor(cursor, index) }
           return tx.sequence
         }

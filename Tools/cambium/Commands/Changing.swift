@@ -39,7 +39,10 @@ enum Changing {
   ) throws -> SequenceNumber? {
     if call.has(.dryRun) {
       try expecting(call) { expected in
-        try database.speculate(metadata: metadata(call), expecting: expected, body)
+        try database.speculate(metadata: metadata(call), expecting: expected) { tx in
+          try body(tx)
+          try call.check(tx)
+        }
       }
       return nil
     }
@@ -117,6 +120,7 @@ enum Changing {
     try expecting(call) { expected in
       try database.write(metadata: metadata(call), expecting: expected) { tx in
         try body(tx)
+        try call.check(tx)
         return tx.sequence
       }
     }

@@ -66,6 +66,16 @@ extension Call {
     }
   }
 
+  /// Refuses a transaction that changes something outside of the scope, as where records refer to
+  /// those that it removes.
+  func check(_ tx: borrowing Database.Transaction) throws {
+    guard isScoped else { return }
+    let scope = scope
+    try tx.changesSoFar().forEach { change in
+      if !change.path.isWithin(scope) { throw Failure.outOfScope("a consequence of this") }
+    }
+  }
+
   /// The transaction as the caller may see it: with the changes within the scope alone.
   ///
   /// - Throws: ``Failure``, where there are none.
