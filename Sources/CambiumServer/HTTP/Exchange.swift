@@ -144,28 +144,29 @@ extension Exchange {
     }
   }
 
-  private struct Headers {
-    var values: [String: String] = [:]
-    var isWhole = true
-
-    static func add(
-      _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
-      _ value: UnsafePointer<CChar>?
-    ) -> MHD_Result {
-      guard let owner = unsafe owner?.assumingMemoryBound(to: Headers.self),
-        let name = unsafe name
-      else { return .NO }
-      let value = unsafe value.map { unsafe String(validatingCString: $0) } ?? ""
-      guard let name = unsafe String(validatingCString: name)?.lowercased(), let value else {
-        unsafe owner.pointee.isWhole = false
-        return .NO
-      }
-      let earlier = unsafe owner.pointee.values[name]
-      unsafe owner.pointee.values[name] = earlier.map { $0 + ", " + value } ?? value
-      return .YES
-    }
-  }
-
   /// The address of the client without the port, in numbers.
   private var clientAddress: String { unsafe SocketAddress.text(http_client(connection)) }
+}
+
+/// The headers that libmicrohttpd hands over one by one.
+private struct Headers {
+  var values: [String: String] = [:]
+  var isWhole = true
+
+  static func add(
+    _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
+    _ value: UnsafePointer<CChar>?
+  ) -> MHD_Result {
+    guard let owner = unsafe owner?.assumingMemoryBound(to: Headers.self),
+      let name = unsafe name
+    else { return .NO }
+    let value = unsafe value.map { unsafe String(validatingCString: $0) } ?? ""
+    guard let name = unsafe String(validatingCString: name)?.lowercased(), let value else {
+      unsafe owner.pointee.isWhole = false
+      return .NO
+    }
+    let earlier = unsafe owner.pointee.values[name]
+    unsafe owner.pointee.values[name] = earlier.map { $0 + ", " + value } ?? value
+    return .YES
+  }
 }
