@@ -19,21 +19,27 @@ indirect enum FirebaseEdit: Sendable {
     }
   }
 
-  /// Adds the replacement of a place below.
+  /// The edit of several places.
   ///
   /// - Throws: ``FirebaseError`` where one place lies within another, or comes twice.
-  mutating func add(_ keys: ArraySlice<Key>, _ tree: FirebaseTree?) throws {
-    guard case .merge(var members) = self, let key = keys.first else {
-      throw FirebaseError.bad("Invalid data; a path of the update lies within another one")
+  init(_ changes: [(keys: ArraySlice<Key>, tree: FirebaseTree?)]) throws {
+    if changes.count == 1, changes[0].keys.isEmpty {
+      self = .replace(changes[0].tree)
+      return
     }
-    let name = FirebaseName(key)
-    if let index = members.firstIndex(where: { $0.name == name }) {
-      try members[index].edit.add(keys.dropFirst(), tree)
-    } else {
-      members.append(
-        Member(name: name, edit: FirebaseEdit(at: keys.dropFirst(), .replace(tree))))
+    var order: [Key] = []
+    var inner: [Key: [(keys: ArraySlice<Key>, tree: FirebaseTree?)]] = [:]
+    for (keys, tree) in changes {
+      guard let key = keys.first else {
+        throw FirebaseError.bad("Invalid data; a path of the update lies within another one")
+      }
+      if inner[key] == nil { order.append(key) }
+      inner[key, default: []].append((keys.dropFirst(), tree))
     }
-    self = .merge(members)
+    self = .merge(
+      try order.map { key in
+        Member(name: FirebaseName(key), edit: try FirebaseEdit(inner[key] ?? []))
+      })
   }
 
   /// Applies the edit to a tree in memory; nil where nothing is left.
@@ -41,12 +47,12 @@ indirect enum FirebaseEdit: Sendable {
     switch self {
     case .replace(let tree): return tree
     case .merge(let changes):
-      var members = old?.members ?? []
+      let changed = Set(changes.map(\.name))
+      var members = (old?.members ?? []).filter { !changed.contains($0.name) }
       for change in changes {
-        let index = members.firstIndex { $0.name == change.name }
-        let new = change.edit.applied(to: index.map { members[$0].tree })
-        if let index { members.remove(at: index) }
-        if let new { members.append(FirebaseTree.Member(name: change.name, tree: new)) }
+        if let new = change.edit.applied(to: old?[change.name]) {
+          members.append(FirebaseTree.Member(name: change.name, tree: new))
+        }
       }
       // A scalar stays unless something is put below it.
       if let old, !old.isObject, members.isEmpty { return old }

@@ -152,7 +152,7 @@ final class FirebaseService: Service {
     _ path: NodePath, _ request: Request, _ options: FirebaseOptions
   ) async throws -> Response {
     let members = try FirebaseTree.parseMembers(request.body)
-    var edit = FirebaseEdit.merge([])
+    var changes: [(keys: ArraySlice<Key>, tree: FirebaseTree?)] = []
     for member in members {
       let keys = try FirebasePath.keys(inText: member.name)
       if keys.isEmpty { throw FirebaseError.bad("Invalid data; a path of the update is empty") }
@@ -160,18 +160,20 @@ final class FirebaseService: Service {
       try FirebasePath.checkWritable(place)
       guard request.caller.covers(place) else { throw FirebaseError.denied }
       let tree = try FirebaseTree.tree(of: member.value, depth: place.depth)
-      try edit.add(keys[...], tree)
+      changes.append((keys[...], tree))
     }
-    let whole = FirebaseEdit(at: path.keys, edit)
-    let done = try await commit(whole, path, request)
+    let edit = members.isEmpty ? .merge([]) : try FirebaseEdit(changes)
+    let done = try await commit(FirebaseEdit(at: path.keys, edit), path, request)
     if options.isSilent { return Response(204) }
     if members.isEmpty { return Response(json: Array("{}".utf8)) }
     let json = FirebaseJSON(isPretty: options.isPretty)
+    let isResolved = edit.hasServerValues
     json.begin(nil)
-    for member in members {
+    for (member, change) in zip(members, changes) {
       let name = FirebaseName(member.name)
-      let keys = path.keys + (try FirebasePath.keys(inText: member.name))
-      if let tree = done.edit.value(at: keys) {
+      var tree = change.tree
+      if isResolved { tree = done.edit.value(at: path.keys + change.keys) }
+      if let tree {
         try json.tree(name, tree, asArrays: true)
       } else {
         try json.scalar(name, .null)

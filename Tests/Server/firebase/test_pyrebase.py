@@ -2,6 +2,8 @@
 
 import pytest
 
+from clients import closing
+
 
 def test_set_answers_with_the_value(pyre, place):
     assert pyre.child(place).set({"a": 1}) == {"a": 1}
@@ -76,28 +78,26 @@ def test_tokens_in_the_address_are_accepted(pyre, place):
 
 def test_a_stream(pyre, place, follower):
     pyre.child(place).set({"a": 1})
-    stream = pyre.child(place).stream(follower.pyre)
-    try:
+    with closing(
+            pyre.child(place).stream(follower.pyre),
+            lambda number: pyre.child(place).child("bye").set(number)):
         assert follower.next() == ("put", "/", {"a": 1})
         pyre.child(place).child("a").set(2)
         assert follower.next() == ("put", "/a", 2)
         pyre.child(place).update({"a": 3, "b/c": 4})
         follower.wait({"a": 3, "b": {"c": 4}})
-    finally:
-        stream.close()
 
 
 def test_a_stream_of_a_query(pyre, place, follower):
     pyre.child(place).set({"a": {"n": 1}, "b": {"n": 2}, "c": {"n": 3}})
-    stream = pyre.child(place).order_by_child("n").limit_to_last(2).stream(follower.pyre)
-    try:
+    with closing(
+            pyre.child(place).order_by_child("n").limit_to_last(2).stream(follower.pyre),
+            lambda number: pyre.child(place).child("bye").set({"n": 100 + number})):
         follower.wait({"b": {"n": 2}, "c": {"n": 3}})
         pyre.child(place).child("d").set({"n": 9})
         follower.wait({"c": {"n": 3}, "d": {"n": 9}})
         pyre.child(place).child("c").remove()
         follower.wait({"b": {"n": 2}, "d": {"n": 9}})
-    finally:
-        stream.close()
 
 
 def test_a_stream_over_a_restart(make_server, follower):
@@ -107,8 +107,9 @@ def test_a_stream_over_a_restart(make_server, follower):
     database = pyrebase.initialize_app(
         {"apiKey": "k", "authDomain": "d", "storageBucket": "s",
          "databaseURL": server.url}).database()
-    stream = database.child("log").stream(follower.pyre)
-    try:
+    with closing(
+            database.child("log").stream(follower.pyre),
+            lambda number: database.child("log").child("bye").set(number)):
         database.child("log").child("a").set(1)
         follower.wait({"a": 1})
         server.stop()
@@ -118,5 +119,3 @@ def test_a_stream_over_a_restart(make_server, follower):
         follower.wait({"a": 1, "b": 2, "c": 3})
         paths = [path for _, path, _ in follower.all if path != "/"]
         assert sorted(paths) == ["/a", "/b", "/c"]
-    finally:
-        stream.close()

@@ -13,7 +13,9 @@ final class FirebaseTouches {
   }
 
   let sequence: SequenceNumber
+  /// In path order.
   let places: [Place]
+  private let paths: Set<NodePath>
   private let database: Database
   private var moments: (old: FirebaseView, new: FirebaseView)?
   private var expanded: [NodePath: [NodePath]] = [:]
@@ -25,7 +27,8 @@ final class FirebaseTouches {
     for operation in try commit.operations() {
       FirebaseTouches.add(operation, to: &places)
     }
-    self.places = places
+    self.places = places.sorted { $0.path < $1.path }
+    paths = Set(places.map(\.path))
   }
 
   private static func add(_ operation: LoggedOperation, to places: inout [Place]) {
@@ -60,20 +63,34 @@ final class FirebaseTouches {
 
   /// The changed places at and below a listened path, relative to it, in path order, none within
   /// another; an empty one is the listened node as a whole.
+  ///
+  /// A commit of many places may concern many paths, so that each looks only at its own.
   func places(below listened: NodePath) throws -> [[Key]] {
+    var above = listened
+    while let parent = above.parent {
+      above = parent
+      if paths.contains(above) { return [[]] }
+    }
     var found: [NodePath] = []
-    for place in places {
-      if place.path.isWithin(listened) {
-        found += place.isOwnValue ? try changed(in: place.path) : [place.path]
-      } else if listened.isWithin(place.path) {
-        return [[]]
-      }
+    for place in places[first(from: listened)...] {
+      guard place.path.isWithin(listened) else { break }
+      found += place.isOwnValue ? try changed(in: place.path) : [place.path]
     }
     var reduced: [NodePath] = []
     for path in found.sorted() where reduced.last.map({ !path.isWithin($0) }) ?? true {
       reduced.append(path)
     }
     return reduced.compactMap { $0.relative(to: listened)?.keys }
+  }
+
+  /// The index of the first place at or behind a path: those below it follow.
+  private func first(from path: NodePath) -> Int {
+    var (low, high) = (0, places.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if places[middle].path < path { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The properties that differ where a record was set, or the node as a whole.
