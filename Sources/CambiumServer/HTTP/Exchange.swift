@@ -56,6 +56,11 @@ import Synchronization
   private func refusal(
     _ method: String, bodyBytesMax: Int, _ admit: HTTPServer.Admission
   ) -> Response? {
+    if method == "TRACE" || method == "CONNECT" {
+      return Response(
+        405, error: "method_not_allowed", "\(method) is not allowed here",
+        headers: [("Allow", "GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS")])
+    }
     guard let method = Request.Method(rawValue: method) else {
       return Response(501, error: "not_implemented", "the method \(method) is not known")
     }
