@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import Page, Server, cambium
+from inspector_page import Page, Server, cambium
 from selenium.webdriver import Keys
 
 

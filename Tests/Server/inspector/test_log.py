@@ -1,7 +1,7 @@
 """The log: an endless list, its filter, one transaction, undo of it."""
 
 import pytest
-from conftest import cambium
+from inspector_page import cambium
 from selenium.webdriver import Keys
 
 

@@ -8,7 +8,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from conftest import Page
+from inspector_page import Page
 from selenium.webdriver import Keys
 
 HEAD = 10_000_000

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from conftest import cambium
+from inspector_page import cambium
 from selenium.webdriver import Keys
 
 

@@ -1,6 +1,6 @@
 """The tree and the record."""
 
-from conftest import cambium
+from inspector_page import cambium
 from selenium.webdriver import Keys
 
 

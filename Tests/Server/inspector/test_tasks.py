@@ -10,9 +10,9 @@ are held to 200 ms. The table is left in .build/inspector/tasks.txt.
 import os
 import time
 
-import data
 import pytest
-from conftest import CAMBIUM, SHOTS, Page, Server
+import readings
+from inspector_page import CAMBIUM, SHOTS, Page, Server
 from selenium.webdriver import Keys
 
 COUNT = int(os.environ.get("CAMBIUM_INSPECTOR_TRANSACTIONS", "2000"))
@@ -47,7 +47,7 @@ def large(tmp_path_factory):
     path = os.environ.get("CAMBIUM_INSPECTOR_DB")
     if not path:
         path = str(tmp_path_factory.mktemp("tasks") / "tasks.cambium")
-        data.make(CAMBIUM, path, COUNT)
+        readings.make(CAMBIUM, path, COUNT)
     server = Server(path, "--write")
     yield server
     server.stop()

@@ -1,6 +1,6 @@
 """The slider for time, above everything."""
 
-from conftest import cambium
+from inspector_page import cambium
 from selenium.webdriver import ActionChains, Keys
 
 

@@ -5,7 +5,7 @@ import shlex
 import urllib.request
 
 import pytest
-from conftest import CAMBIUM, cambium
+from inspector_page import CAMBIUM, cambium
 
 VIEWS = {
     "log": "#/log?tx=1995", "state": "#/state?path=stations/harbour", "query": "#/query?q=stations",

@@ -78,6 +78,8 @@ struct RequestParser {
         return try kind.read(kind == .path ? absolute(text) : text, option.name, here)
       }
     }
+    // Events have lines of JSON.
+    if serving.isStream { arguments["--output"] = [Argument(text: "json", reading: .text)] }
     for name in serving.fixed { arguments["--" + name] = [Argument(text: "", reading: .text)] }
     return Invocation(command: command, database: Served.databaseName, arguments: arguments)
   }

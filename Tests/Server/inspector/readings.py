@@ -1,6 +1,6 @@
 """The databases of the inspector's tests: stations and their readings, of many hands.
 
-    python3 data.py CAMBIUM DB COUNT     makes one by itself, for measurements
+    python3 readings.py CAMBIUM DB COUNT     makes one by itself, for measurements
 """
 
 import json
