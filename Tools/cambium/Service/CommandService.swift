@@ -92,7 +92,7 @@ package struct CommandService: Sendable {
       try output.finish()
       return .done(next: CommandService.next(request.parameters, end.changes))
     } catch {
-      // What was found before counts.
+      // The rows that were found before count.
       try output.finish()
       throw error
     }
