@@ -33,7 +33,8 @@ import Testing
       let count = 150
       let writer = Task {
         for number in 1...count {
-          try await database.write { try $0.set(NodePath("a/\(number % 7)"), to: .integer(Int64(number))) }
+          let path = try NodePath("a/\(number % 7)")
+          try await database.write { try $0.set(path, to: .integer(Int64(number))) }
         }
       }
       var seen: [Int] = []

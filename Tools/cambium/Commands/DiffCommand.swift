@@ -86,10 +86,11 @@ enum DiffCommand {
     let writer = try ListWriter(call, columns: ["path", "inserted", "updated", "deleted"])
     let isShort = call.format == .short
     var counts = ChangeCounts(below: call[path]?.path ?? .root)
-    var (total, lineCount) = (ChangeCounts.Counts(), 0)
+    var (total, lineCount, isSame) = (ChangeCounts.Counts(), 0, true)
     try counts.forEach(of: diff.forEach) { node, counts in
-      lineCount += 1
+      isSame = false
       if let place, node <= place { return }
+      lineCount += 1
       try call.page.turn { [("after", "/" + last.description)] }
       last = node
       total.add(counts)
@@ -101,7 +102,7 @@ enum DiffCommand {
     }
     try writer.finish()
     if isShort && lineCount > 1 { try call.output.line(line(total, "in all", .metadata)) }
-    return lineCount == 0
+    return isSame
   }
 
   private static func line(

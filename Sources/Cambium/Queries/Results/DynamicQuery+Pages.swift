@@ -4,6 +4,7 @@ extension DynamicQuery {
   /// The first results, and the query for what follows them; nil behind the last.
   ///
   /// - Parameter count: The largest number of results.
+  /// - Returns: The results, and the query for those after them.
   /// - Throws: As ``Walk/fetch()``.
   /// - Complexity: as ``Results/page()``.
   package func page(
