@@ -113,7 +113,8 @@ export async function one(command, parameters, options = {}) {
     for await (const lines of texts(response, options.signal)) {
       text += lines.join("\n");
       if (text.length > charactersMax) throw new ServerError(200, { code: "too_long",
-        message: "It is too long to be shown.", hint: "The link and the command below give all of it." });
+        message: "It is too long to be shown.",
+          hint: "The link and the command below give all of it." });
     }
     const value = text.trim() ? JSON.parse(text) : undefined;
     return value?.found === false ? undefined : value;

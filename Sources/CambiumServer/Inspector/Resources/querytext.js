@@ -2,7 +2,8 @@
 // and to ask for a page.
 
 const keywords = ["where", "select", "distinct", "sort", "section by", "limit", "offset", "join",
-  "left join", "and", "or", "not", "in", "between", "like", "prefix", "suffix", "contains", "matches",
+  "left join", "and", "or", "not", "in", "between", "like", "prefix", "suffix", "contains",
+    "matches",
   "is null", "| count", "| group by", "count", "sum(", "avg(", "min(", "max(", "having"];
 
 const clauses = new Set(["join", "left", "where", "select", "section", "sort", "limit", "offset",

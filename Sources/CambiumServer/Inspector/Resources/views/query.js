@@ -38,7 +38,8 @@ export function queryView(element, signal) {
     asked = undefined;
     change({ q: field.value.trim() || undefined, live: undefined });
   };
-  const fieldBox = completing(field, (text, caret) => queryOffers(text, caret, collections, namesOf),
+  const fieldBox = completing(field, (text, caret) => queryOffers(text, caret, collections,
+    namesOf),
     { onEnter: run });
 
   let collections = [...store.definitions.keys()];
@@ -51,8 +52,10 @@ export function queryView(element, signal) {
   async function namesOf(collection) {
     if (!collections.includes(collection)) return [];
     if (!names.has(collection)) {
-      names.set(collection, (store.definitions.get(collection)?.properties ?? []).map((one) => one.name));
-      const seen = await lines("query", { query: `${collection} limit 5` }, { max: 5 }).catch(() => []);
+      names.set(collection, (store.definitions.get(collection)?.properties
+        ?? []).map((one) => one.name));
+      const seen = await lines("query", { query: `${collection} limit 5` },
+        { max: 5 }).catch(() => []);
       names.set(collection, [...new Set([...names.get(collection), "id",
         ...seen.flatMap((row) => Object.keys(row).filter((name) => name !== "v"))])]);
     }
@@ -65,7 +68,8 @@ export function queryView(element, signal) {
   const liveButton = button("Live", () => change({ live: route.parameters.live ? undefined : "1" }),
     { "aria-pressed": "false", title: "Keep it up to date (l)" });
   const columnBox = h("span", {});
-  const tabs = ["table", "plan", "chart"].map((name) => button(name[0].toUpperCase() + name.slice(1),
+  const tabs = ["table", "plan", "chart"].map((name) => button(name[0].toUpperCase()
+    + name.slice(1),
     () => change({ tab: name === "table" ? undefined : name }), { role: "tab", "data-tab": name,
       id: `tab-${name}`, "aria-controls": "query-panel" }));
   const table = resultTable({ marks, onSort: sortBy, onOpen: openRow, onEnd: loadMore });
@@ -73,14 +77,17 @@ export function queryView(element, signal) {
   const source = sourceLine();
   const exportAs = (kind) => {
     const content = kind === "csv" ? csv(rows, table.shown) : jsonLines(rows, table.shown);
-    save(`${collectionOf(asked ?? "query")}.${kind}`, kind === "csv" ? "text/csv" : "application/jsonl",
+    save(`${collectionOf(asked ?? "query")}.${kind}`, kind === "csv" ? "text/csv"
+      : "application/jsonl",
       content);
     announce(`${rows.length} rows are saved.`);
   };
   element.append(h("div", { class: "pane-head query-head" }, fieldBox,
     button("Run", run, { class: "main", title: "Run (Enter)" })), mistakeLine,
-  h("div", { class: "tools" }, h("div", { role: "tablist", "aria-label": "Show as" }, tabs), counter,
-    liveButton, columnBox, button("CSV", () => exportAs("csv"), { title: "Save what is seen as CSV (x)" }),
+  h("div", { class: "tools" }, h("div", { role: "tablist", "aria-label": "Show as" }, tabs),
+    counter,
+    liveButton, columnBox, button("CSV", () => exportAs("csv"),
+      { title: "Save what is seen as CSV (x)" }),
     button("JSON lines", () => exportAs("jsonl"), { title: "Save what is seen as JSON lines" })),
   panel, source.element);
 
@@ -95,9 +102,11 @@ export function queryView(element, signal) {
   /** The records of a group, as a query. */
   function openGroup(row) {
     const base = asked.slice(0, asked.indexOf("|")).trim();
-    const by = asked.match(/group by\s+(.*?)\s+select/i)?.[1].split(",").map((name) => name.trim()) ?? [];
+    const by = asked.match(/group by\s+(.*?)\s+select/i)?.[1].split(",").map((name) => name.trim())
+      ?? [];
     const tests = by.filter((name) => row[name] !== undefined)
-      .map((name) => row[name] === null ? `${name} is null` : `${name} = ${JSON.stringify(row[name])}`);
+      .map((name) => row[name] === null ? `${name} is null`
+        : `${name} = ${JSON.stringify(row[name])}`);
     if (tests.length === 0) return;
     const joint = / where /i.test(base) ? " and " : " where ";
     change({ q: base + joint + tests.join(" and ") });
@@ -240,13 +249,15 @@ export function queryView(element, signal) {
     const value = numbers.includes(route.parameters.y) ? route.parameters.y
       : numbers.find((name) => name !== across);
     const by = table.columns.includes(route.parameters.x) ? route.parameters.x : across;
-    if (!value) return fill(panel, h("p", { class: "note" }, "There is no column of numbers to draw."));
+    if (!value) return fill(panel, h("p", { class: "note" },
+      "There is no column of numbers to draw."));
     const choice = (label, name, options, now) => h("label", {}, `${label} `, h("select",
       { onchange: (event) => change({ [name]: event.target.value }) },
       options.map((option) => h("option", { value: option, selected: option === now }, option))));
     const isOverTime = chartColumns(rows, [by]).dates.length > 0 || numbers.includes(by);
     fill(panel, h("div", { class: "tools" }, choice("Draw", "y", numbers, value),
-      choice("by", "x", table.columns, by)), isOverTime ? line(rows, by, value) : bars(rows, by, value));
+      choice("by", "x", table.columns, by)), isOverTime ? line(rows, by, value) : bars(rows, by,
+        value));
   }
 
   signal.addEventListener("abort", () => {

@@ -54,8 +54,9 @@ export function stateView(element, signal) {
   // MARK: The head
 
   const crumbs = h("nav", { class: "crumbs", "aria-label": "Path" });
-  const field = h("input", { type: "search", "data-search": "", spellcheck: "false",
-    autocomplete: "off", "aria-label": "Filter keys, or go to a path", placeholder: "key or path/" });
+  const field = h("input", { type: "text", "data-search": "", spellcheck: "false",
+    autocomplete: "off", "aria-label": "Filter keys, or go to a path",
+      placeholder: "key or path/" });
   const filterSoon = settled(120, () => {
     if (field.value.includes("/") && filter === "") return;
     filter = field.value.includes("/") ? "" : field.value;
@@ -67,7 +68,8 @@ export function stateView(element, signal) {
     if (!text.includes("/")) return { options: [] };
     const parent = text.slice(0, text.lastIndexOf("/"));
     const prefix = text.slice(text.lastIndexOf("/") + 1);
-    const children = await readChildren(parent, { at: moment(), prefix, limit: 12 }).catch(() => []);
+    const children = await readChildren(parent, { at: moment(), prefix,
+      limit: 12 }).catch(() => []);
     return { from: 0, to: text.length, options: children
       .filter((node) => keyOf(node.path).startsWith(prefix))
       .map((node) => ({ text: node.path, note: node.children ? `${count(node.children)}` : "" })) };
@@ -127,7 +129,8 @@ export function stateView(element, signal) {
   function rowElement(index) {
     const row = rows[index];
     if (row.isMore) {
-      return h("div", { role: "treeitem", class: "more", "aria-level": row.level }, indent(row.level),
+      return h("div", { role: "treeitem", class: "more", "aria-level": row.level },
+        indent(row.level),
         row.total ? `${count(row.total - row.shown)} more` : "more");
     }
     const { node } = row;
@@ -135,7 +138,8 @@ export function stateView(element, signal) {
     const item = h("div", { role: "treeitem", "aria-level": row.level, title: row.path,
       "aria-expanded": node.children > 0 ? String(isOpen) : undefined,
       "aria-selected": String(row.path === chosen) }, indent(row.level),
-    h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸") : ""),
+    h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸")
+      : ""),
     h("span", { class: "key" }, keyOf(row.path)),
     node.children > 0 && h("span", { class: "count" },
       count(node.children) + (node.childrenAtLeast ? "+" : "")),
@@ -179,8 +183,10 @@ export function stateView(element, signal) {
 
   async function readOpen(path, count = page) {
     const prefix = path === filterParent() && filter && !filter.includes("/") ? filter : undefined;
-    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count), prefix });
-    open.set(path, { nodes: children, more: children.more, total: prefix ? undefined : children.total });
+    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count),
+      prefix });
+    open.set(path, { nodes: children, more: children.more, total: prefix ? undefined
+      : children.total });
   }
 
   async function toggle(path) {
@@ -255,11 +261,14 @@ export function stateView(element, signal) {
   /** Opens what is above a path, so that it can be seen. */
   async function reveal(path) {
     const above = [];
-    for (let parent = parentOf(path); path && parent; parent = parentOf(parent)) above.unshift(parent);
-    for (const parent of ["", ...above]) if (!open.has(parent)) await readOpen(parent).catch(() => {});
+    for (let parent = parentOf(path); path
+      && parent; parent = parentOf(parent)) above.unshift(parent);
+    for (const parent of ["",
+      ...above]) if (!open.has(parent)) await readOpen(parent).catch(() => {});
     const held = open.get(parentOf(path));
     if (held && path && !held.nodes.some((node) => node.path === path)) {
-      const [node] = await readChildren(parentOf(path), { at: moment(), prefix: keyOf(path), limit: 1 })
+      const [node] = await readChildren(parentOf(path), { at: moment(), prefix: keyOf(path),
+        limit: 1 })
         .catch(() => []);
       if (node?.path === path) {
         const next = held.nodes.findIndex((other) => other.path > path);
