@@ -1,3 +1,4 @@
+import Cambium
 import Testing
 
 @testable import CambiumCommands

@@ -36,7 +36,7 @@ indirect enum FirebaseEdit: Sendable {
     self = .merge(members)
   }
 
-  /// What the edit makes of a tree in memory; nil where nothing is left.
+  /// Applies the edit to a tree in memory; nil where nothing is left.
   func applied(to old: FirebaseTree?) -> FirebaseTree? {
     switch self {
     case .replace(let tree): return tree
@@ -62,11 +62,8 @@ indirect enum FirebaseEdit: Sendable {
     }
   }
 
-  /// The edit with server values in place.
-  ///
-  /// - Parameters:
-  ///   - now: Milliseconds since 1970.
-  ///   - old: The scalar that is at a place now.
+  /// The edit with server values in place, at a time in milliseconds since 1970; `old` gives the
+  /// scalar that is at a place.
   func resolved(
     now: Int64, at place: [FirebaseName] = [],
     old: ([FirebaseName]) throws -> FirebaseTree?

@@ -13,6 +13,9 @@ struct FirebaseError: Error, Equatable {
   /// A request that cannot be understood.
   static func bad(_ message: String) -> FirebaseError { FirebaseError(400, message) }
 
+  static let badObject = bad(
+    "Invalid data; couldn't parse JSON object. Are you sending a JSON object with valid key names?")
+
   /// The caller may not do that there. Firebase says no more, so that nothing can be learned.
   static let denied = FirebaseError(401, "Permission denied")
 

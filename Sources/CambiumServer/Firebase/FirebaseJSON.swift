@@ -26,7 +26,7 @@ final class FirebaseJSON {
   private let sink: (([UInt8]) throws -> Void)?
   private var levels: [Level] = []
 
-  /// - Parameter sink: Takes the pieces; without one all stays in ``bytes``.
+  /// Writes to a sink, which takes the pieces; without one all stays in ``bytes``.
   init(isPretty: Bool = false, sink: (([UInt8]) throws -> Void)? = nil) {
     self.isPretty = isPretty
     self.sink = sink

@@ -2,8 +2,8 @@ import Cambium
 
 /// The rules for keys and paths, and how requests name them.
 ///
-/// What is written keeps Firebase's rules, so that a database that Firebase clients write is one
-/// that Firebase could have. What is read need not: `readme.md` can be a key in Cambium.
+/// Writes keep Firebase's rules, so that its clients leave a database that Firebase could have.
+/// Reads need not: `readme.md` can be a key in Cambium.
 enum FirebasePath {
   /// The most bytes of a key in Firebase. A key of Cambium's has `Key.textBytesMax`, which is less.
   static let keyBytesMax = 768

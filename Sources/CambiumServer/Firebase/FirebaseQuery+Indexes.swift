@@ -31,7 +31,7 @@ struct IndexedRange {
     }
   }
 
-  /// The place of a type's values in Firebase's order; nil for types that an index does not sort so.
+  /// The place of a type's values in Firebase's order; nil where an index has another order.
   private static func rank(_ type: PropertyType) -> Int? {
     switch type {
     case .bool: 1

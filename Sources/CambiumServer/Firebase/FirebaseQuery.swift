@@ -28,7 +28,7 @@ struct FirebaseQuery: Hashable, Sendable {
   static let limitMax = 100_000
 }
 
-/// What children are sorted by, in Firebase's order of values.
+/// A value that children are sorted by, in Firebase's order of values.
 enum FirebaseSortValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -148,7 +148,7 @@ extension FirebaseQuery {
 }
 
 extension FirebaseView {
-  /// What lies at a path below a child, to be sorted by.
+  /// The value at a path below a child, to be sorted by.
   func sortValue(_ child: Child, _ path: ArraySlice<Key>) throws -> FirebaseSortValue {
     switch child {
     case .part(let tree):

@@ -49,7 +49,7 @@ struct FirebaseRenderer {
 
   private func shallow(_ name: FirebaseName, _ child: FirebaseView.Child) throws {
     if case .part(.scalar(let value)) = child { return try json.scalar(name, value) }
-    if case .node(let node) = child, let own = try view.ownTree(node), case .scalar(let value) = own,
+    if case .node(let node) = child, case .scalar(let value)? = try view.ownTree(node),
       try !node.hasChildren
     {
       return try json.scalar(name, value)

@@ -96,7 +96,11 @@ extension FirebaseService {
     try withoutActuallyEscaping({ () throws -> Void in try deadline.check() }) { check in
       let renderer = FirebaseRenderer(view: view, json: json, check: check)
       let place = try view.place(at: path)
-      if let query { try renderer.results(of: query, place) } else { try renderer.place(nil, place) }
+      if let query {
+        try renderer.results(of: query, place)
+      } else {
+        try renderer.place(nil, place)
+      }
     }
     let isEmpty = json.isEmpty
     try json.finish()

@@ -59,7 +59,7 @@ final class FirebaseService: Service {
     }
   }
 
-  /// The method, which a POST may override: some networks let no other through. A GET may not, since
+  /// The method, which a POST may override: some networks let no other pass. A GET may not, since
   /// it could come from another site.
   private static func method(of request: Request) throws -> Request.Method {
     guard request.method == .post,

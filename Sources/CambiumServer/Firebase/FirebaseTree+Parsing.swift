@@ -13,8 +13,7 @@ extension FirebaseTree {
   /// The members of an object, with their names as they were sent: paths for PATCH.
   static func parseMembers(_ body: [UInt8]) throws -> [(name: String, value: Value)] {
     guard case .map(let record) = try json(body) else {
-      throw FirebaseError.bad("Invalid data; couldn't parse JSON object. Are you sending a JSON "
-        + "object with valid key names?")
+      throw FirebaseError.badObject
     }
     return record.members.map { ($0.name, $0.value) }
   }
@@ -96,8 +95,7 @@ extension FirebaseTree {
         "Invalid data; a key has more than \(FirebasePath.keyBytesMax) bytes")
     }
     guard FirebasePath.isAllowed(name.text) else {
-      throw FirebaseError.bad("Invalid data; couldn't parse JSON object. Are you sending a JSON "
-        + "object with valid key names?")
+      throw FirebaseError.badObject
     }
     if name.key == nil {
       throw FirebaseError.bad(

@@ -10,6 +10,7 @@ extension FirebaseTree {
   ///   - type: The declared type; `.any` where there is none.
   ///   - old: The value that is there, whose kind is kept where the text is one of that kind.
   ///   - place: The place, for the error.
+  /// - Returns: The value.
   /// - Throws: ``FirebaseError`` where the tree is of another type.
   func stored(as type: PropertyType, old: Value?, at place: String) throws -> Value {
     // The JSON of what is there stands for it, so that what was read can be written back.

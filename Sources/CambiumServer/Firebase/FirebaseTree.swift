@@ -11,25 +11,26 @@
 //     node with a single value and children    object: the children, and ".value"
 //     declared default of an absent property   the default
 //     integer                                  number, with all digits
-//     double                                   number, without ".0"; NaN and infinities "nan", "inf"
+//     double                                   number, without ".0"; "nan", "inf", "-inf"
 //     decimal                                  number if a double has its digits, otherwise text
 //     date                                     "2013-01-01T10:00:00.25Z"
 //     UUID                                     "0190163d-8694-739b-aea5-966c26f8ad91"
 //     data                                     base64
 //     reference                                the path, "users/ada"
 //     blob                                     {"hash": "<64 digits>", "size": 1048576}
-//     array, and map in a record               object, or an array where the keys are dense integers
+//     array, and map in a record               object; an array if its keys are dense integers
 //
 // Writing. A value that is the JSON of what is there changes nothing, so that whatever was read can
 // be written back, and only what differs gets into the log.
 //
 //     where                                    is stored as
 //     a declared property                      its type; an error if the value does not fit it
-//     another property, or a node with a value the kind that was there if the text is one, else JSON's
+//     another property, a node with a value    the kind that was there if the text is one, else
+//                                              JSON's
 //     a new child of a declared collection     a record
 //     a new name in a record                   a property if it is a scalar, otherwise a child node
-//     elsewhere                                nodes, one for each scalar, so that each has a history
-//                                              of its own and a deep write touches one
+//     elsewhere                                nodes, one for each scalar, so that each has its own
+//                                              history and a deep write touches one
 import Cambium
 import FoundationEssentials
 
@@ -72,7 +73,7 @@ enum FirebaseTree: Equatable, Sendable {
 
   var isObject: Bool { if case .object = self { true } else { false } }
 
-  /// What lies at names below.
+  /// The tree at names below.
   func descendant(_ names: some Sequence<FirebaseName>) -> FirebaseTree? {
     var tree: FirebaseTree? = self
     for name in names { tree = tree?[name] }

@@ -8,7 +8,7 @@ final class FirebaseView {
   static let depthMax = 200
 
   let root: Node
-  /// What is declared, as of a commit.
+  /// The declarations, as of a commit.
   let schema: Snapshot
 
   init(_ snapshot: Snapshot) {
@@ -16,7 +16,7 @@ final class FirebaseView {
     schema = snapshot
   }
 
-  /// What an open transaction has left so far.
+  /// The tree as an open transaction has left it so far.
   init(_ transaction: borrowing Database.Transaction, schema: Snapshot) {
     root = transaction[.root]
     self.schema = schema
@@ -37,7 +37,7 @@ final class FirebaseView {
     case part(FirebaseTree)
   }
 
-  /// What lies at a path.
+  /// The place at a path.
   func place(at path: NodePath) throws -> Place {
     try place(at: path.keys[...], below: root)
   }
@@ -126,11 +126,8 @@ final class FirebaseView {
 }
 
 extension FirebaseView {
-  /// Visits the children of a node in the order of their keys, until `body` returns false.
-  ///
-  /// - Parameters:
-  ///   - first: The key at which to begin; it need not exist.
-  ///   - isReversed: True to go from the last to the first.
+  /// Visits the children of a node in the order of their keys, or against it, until `body` returns
+  /// false. The key at which to begin need not exist.
   func forEachChild(
     of node: Node, from first: Key? = nil, isReversed: Bool = false,
     _ body: (FirebaseName, Child) throws -> Bool
@@ -144,14 +141,17 @@ extension FirebaseView {
     var walk = node.children
     if let first { walk = walk.from(first) }
     if isReversed { walk = walk.reversed() }
+    func isBefore(_ parts: [FirebaseTree.Member], _ index: Int, _ name: FirebaseName) -> Bool {
+      guard index < parts.count else { return false }
+      return isReversed ? name < parts[index].name : parts[index].name < name
+    }
     var children = try walk.makeCursor()
     var index = 0
     var next = try children.next()
     while true {
       let name = next?.key.map { FirebaseName($0) }
-      if index < parts.count, name.map({ isReversed ? $0 < parts[index].name
-        : parts[index].name < $0 }) ?? true
-      {
+      let isPart = name.map { isBefore(parts, index, $0) } ?? true
+      if index < parts.count && isPart {
         if try !body(parts[index].name, .part(parts[index].tree)) { return }
         index += 1
         continue

@@ -7,13 +7,13 @@ import Cambium
 ///                an array     the whole array
 ///                other nodes  a value, and one step down for each member
 ///
-/// What is left without content goes, up to the caller's scope, as empty objects do in Firebase.
+/// Nodes that are left without content go, up to the caller's scope, as empty objects do there.
 struct FirebaseWriter {
   /// The number of children beyond which an object that is replaced is removed as a whole, instead
   /// of being compared child by child, and the factor for the members that take its place.
   private static let comparedMax = (base: 1000, factor: 4)
 
-  /// What is declared.
+  /// The declarations.
   let schema: Snapshot
   let caller: Caller
   /// The time for server values, in milliseconds since 1970.
@@ -230,12 +230,12 @@ extension FirebaseWriter {
   }
 
   private func notARecord(_ path: NodePath) -> FirebaseError {
-    FirebaseError.bad("Invalid data; \(path) belongs to a declared collection and must be an object")
+    FirebaseError.bad(
+      "Invalid data; \(path) belongs to a declared collection and must be an object")
   }
 
-  /// Changes properties of a record in one operation, then its child nodes.
-  ///
-  /// - Parameter record: The properties that are there; nil where the node is new.
+  /// Changes properties of a record in one operation, then its child nodes. The record is nil where
+  /// the node is new. True if something was removed.
   private func mergeRecord(
     _ path: NodePath, _ record: ValueMap?, _ edits: [FirebaseEdit.Member], removesOthers: Bool,
     _ tx: borrowing Database.Transaction

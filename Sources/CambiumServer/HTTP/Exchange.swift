@@ -16,13 +16,19 @@ import Synchronization
     case over
   }
 
+  private enum Head {
+    case unread, refused
+    case read(Request)
+  }
+
   let connection: OpaquePointer
   /// The connection's number among the open ones.
   var number: Int { unsafe Int(bitPattern: connection) }
   private let target: String
-  private var request: Request?
+  private var head = Head.unread
   private var body: [UInt8] = []
-  private var isTooLong = false
+  /// The bytes of a body that is too long; nil for one that is not.
+  private var discarded: Int?
   private let state = Mutex(State.reading)
   private var pipe: BodyPipe?
 
@@ -32,8 +38,7 @@ import Synchronization
   }
 
   /// True once the head is read.
-  var hasHead: Bool { request != nil || isRefused }
-  private var isRefused = false
+  var hasHead: Bool { if case .unread = head { false } else { true } }
 
   /// Reads the head, and asks who it is.
   ///
@@ -43,14 +48,19 @@ import Synchronization
   ///   - admit: Checks the request; see ``HTTPServer/Admission``.
   /// - Returns: A refusal, which is sent before a body is read; nil where the request may go on.
   func readHead(_ method: String, bodyBytesMax: Int, _ admit: HTTPServer.Admission) -> Response? {
-    let refusal = head(method, bodyBytesMax: bodyBytesMax, admit)
-    isRefused = refusal != nil
+    let refusal = refusal(method, bodyBytesMax: bodyBytesMax, admit)
+    if refusal != nil { head = .refused }
     return refusal
   }
 
-  private func head(
+  private func refusal(
     _ method: String, bodyBytesMax: Int, _ admit: HTTPServer.Admission
   ) -> Response? {
+    if method == "TRACE" || method == "CONNECT" {
+      return Response(
+        405, error: "method_not_allowed", "\(method) is not allowed here",
+        headers: [("Allow", "GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS")])
+    }
     guard let method = Request.Method(rawValue: method) else {
       return Response(501, error: "not_implemented", "the method \(method) is not known")
     }
@@ -66,28 +76,29 @@ import Synchronization
       return .tooLong(bodyBytesMax)
     }
     if let refusal = admit(&request) { return refusal }
-    self.request = request
+    head = .read(request)
     return nil
   }
 
   /// Takes a piece of the body. Too long a one is read to its end, since only then can the client
   /// be answered, but not kept; false where it does not end.
   func take(_ piece: UnsafeRawBufferPointer, bodyBytesMax: Int) -> Bool {
-    if isTooLong || body.count + piece.count > bodyBytesMax {
-      if !isTooLong { discarded = body.count }
-      (isTooLong, body) = (true, [])
-      discarded += piece.count
+    if let discarded {
+      self.discarded = discarded + piece.count
       return discarded < 4 * bodyBytesMax
     }
-    unsafe body.append(contentsOf: piece)
+    if body.count + piece.count > bodyBytesMax {
+      discarded = body.count + piece.count
+      body = []
+    } else {
+      unsafe body.append(contentsOf: piece)
+    }
     return true
   }
 
-  private var discarded = 0
-
   /// Has the request answered by a worker, and suspends the connection until then.
   func begin(_ workers: Workers, _ answer: @escaping @Sendable (Request) async -> Response) {
-    guard var request else { return }
+    guard case .read(var request) = head else { return }
     request.body = body
     body = []
     state.withLock { $0 = .suspended }
@@ -97,7 +108,7 @@ import Synchronization
 
   /// The answer, once; nil while there is none.
   func takeResponse(bodyBytesMax: Int) -> Response? {
-    if isTooLong { return .tooLong(bodyBytesMax) }
+    if discarded != nil { return .tooLong(bodyBytesMax) }
     return state.withLock { state in
       guard case .answered(let response) = state else { return nil }
       state = .over

@@ -39,7 +39,11 @@ final class Jobs: Sendable {
       jobs.append(job)
       return true
     }
-    guard isBegun else { return .busy("\(Jobs.runningMax) jobs are running, which is the most") }
+    guard isBegun else {
+      return Response(
+        429, error: "too_many_jobs", "\(Jobs.runningMax) jobs are running, which is the most",
+        hint: "wait until one is done, or end it", headers: [("Retry-After", "10")])
+    }
     var command = command
     command.isAbandoned = { job.isCancelled }
     command.progress = { job.update($0) }

@@ -134,6 +134,7 @@ enum OpenAPI {
       ("410", "the past that is asked for was compacted"), ("421", "another host is named"),
       ("500", "stored bytes are damaged"), ("503", "another writer is at work, or too much is"),
     ]
+    if offer.name == "verify" { errors.append(("429", "too many jobs are running")) }
     if offer.method == .post {
       errors += [
         ("409", "it conflicts with what is there"), ("412", "another transaction came before"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumServer
 
-/// What a record of a declared collection holds.
+/// A record of a declared collection.
 private struct Reading: Model {
   typealias Key = String
   var id = ID()
@@ -26,26 +26,28 @@ private struct Reading: Model {
 @Suite("The Firebase dialect in detail") struct FirebaseServiceTests {
   private func client() throws -> FirebaseClient { try FirebaseClient(try .inMemory()) }
 
-  @Test("refuses what Firebase refuses, with its statuses", arguments: [
-    (Request.Method.get, "/a", "", ["limitToFirst": "1"], 400),
-    (.get, "/a", "", ["orderBy": "age"], 400),
-    (.get, "/a", "", ["orderBy": "\"a\"", "limitToFirst": "1", "limitToLast": "1"], 400),
-    (.get, "/a", "", ["orderBy": "\"a\"", "limitToFirst": "0"], 400),
-    (.get, "/a", "", ["orderBy": "\"$key\"", "startAt": "5"], 400),
-    (.get, "/a", "", ["orderBy": "\"a\"", "equalTo": "5", "startAt": "5"], 400),
-    (.get, "/a", "", ["orderBy": "\"a\"", "startAt": "{}"], 400),
-    (.get, "/a", "", ["orderBy": "\"a\"", "shallow": "true"], 400),
-    (.get, "/a", "", ["callback": "f"], 400), (.get, "/a", "", ["print": "no"], 400),
-    (.get, "/a", "", ["timeout": "3"], 400), (.get, "/a", "", ["timeout": "16min"], 400),
-    (.get, "/a", "", ["at": "yesterweek"], 400), (.get, "/a", "", ["at": "99"], 400),
-    (.put, "/a.b", "1", [:], 400), (.put, "/a%24", "1", [:], 400), (.put, "/a", "", [:], 400),
-    (.put, "/a", "{", [:], 400), (.put, "/a", #"{"x.y":1}"#, [:], 400),
-    (.put, "/a", #"{"":1}"#, [:], 400), (.put, "/a", #"{".priority":3,"b":1}"#, [:], 400),
-    (.put, "/a", #"{".sv":"no"}"#, [:], 400), (.put, "/a", "1", ["at": "1"], 400),
-    (.put, "/a", "1", ["writeSizeLimit": "vast"], 400),
-    (.patch, "/a", "3", [:], 400), (.patch, "/a", #"{"b":1,"b/c":2}"#, [:], 400),
-    (.patch, "/a", #"{"b.c":1}"#, [:], 400), (.put, "/%ZZ", "1", [:], 400),
-  ])
+  @Test(
+    "refuses what Firebase refuses, with its statuses",
+    arguments: [
+      (Request.Method.get, "/a", "", ["limitToFirst": "1"], 400),
+      (.get, "/a", "", ["orderBy": "age"], 400),
+      (.get, "/a", "", ["orderBy": "\"a\"", "limitToFirst": "1", "limitToLast": "1"], 400),
+      (.get, "/a", "", ["orderBy": "\"a\"", "limitToFirst": "0"], 400),
+      (.get, "/a", "", ["orderBy": "\"$key\"", "startAt": "5"], 400),
+      (.get, "/a", "", ["orderBy": "\"a\"", "equalTo": "5", "startAt": "5"], 400),
+      (.get, "/a", "", ["orderBy": "\"a\"", "startAt": "{}"], 400),
+      (.get, "/a", "", ["orderBy": "\"a\"", "shallow": "true"], 400),
+      (.get, "/a", "", ["callback": "f"], 400), (.get, "/a", "", ["print": "no"], 400),
+      (.get, "/a", "", ["timeout": "3"], 400), (.get, "/a", "", ["timeout": "16min"], 400),
+      (.get, "/a", "", ["at": "yesterweek"], 400), (.get, "/a", "", ["at": "99"], 400),
+      (.put, "/a.b", "1", [:], 400), (.put, "/a%24", "1", [:], 400), (.put, "/a", "", [:], 400),
+      (.put, "/a", "{", [:], 400), (.put, "/a", #"{"x.y":1}"#, [:], 400),
+      (.put, "/a", #"{"":1}"#, [:], 400), (.put, "/a", #"{".priority":3,"b":1}"#, [:], 400),
+      (.put, "/a", #"{".sv":"no"}"#, [:], 400), (.put, "/a", "1", ["at": "1"], 400),
+      (.put, "/a", "1", ["writeSizeLimit": "vast"], 400),
+      (.patch, "/a", "3", [:], 400), (.patch, "/a", #"{"b":1,"b/c":2}"#, [:], 400),
+      (.patch, "/a", #"{"b.c":1}"#, [:], 400), (.put, "/%ZZ", "1", [:], 400),
+    ])
   func refusals(
     _ method: Request.Method, _ path: String, _ body: String, _ parameters: [String: String],
     _ status: Int
@@ -136,11 +138,13 @@ private struct Reading: Model {
       await #expect(throws: FirebaseClient.Refused.self) { try await client.listen(path) }
     }
     #expect(await client.ask(.patch, "/a", #"{"b":3}"#).status == 200)
-    // What is left empty above the scope stays: it is not the caller's.
+    // A node above the scope that is left empty stays: it is not the caller's.
     #expect(await client.ask(.delete, "/a/b").status == 200)
     client.caller = Caller(scope: .root, canWrite: false)
     #expect(await client.ask(.put, "/a", "1").status == 401)
-    #expect(await client.ask(.post, "/a", "1", headers: ["x-http-method-override": "DELETE"]).status == 401)
+    #expect(
+      await client.ask(.post, "/a", "1", headers: ["x-http-method-override": "DELETE"]).status
+        == 401)
     #expect(await client.ask(.get, "/").body == #"{"z":2}"#)
   }
 
@@ -149,7 +153,9 @@ private struct Reading: Model {
     let client = try client()
     let patch = ["x-http-method-override": "PATCH"]
     #expect(await client.ask(.post, "/a", #"{"b":1}"#, headers: patch).status == 200)
-    #expect(await client.ask(.get, "/a", headers: ["x-http-method-override": "DELETE"]).body == #"{"b":1}"#)
+    #expect(
+      await client.ask(.get, "/a", headers: ["x-http-method-override": "DELETE"]).body
+        == #"{"b":1}"#)
   }
 
   @Test("makes push ids that rise, also while the clock stands")
@@ -195,7 +201,8 @@ private struct Reading: Model {
     let head = try client.database.head
     #expect(await client.ask(.put, path(1), read.body).status == 200)
     #expect(try client.database.head == head, "what was read is written back without a trace")
-    let patch = #"{"time":"2020-01-01T00:00:00Z","amount":"12.50","share":2,"tags/1":"z","note":"n"}"#
+    let patch =
+      #"{"time":"2020-01-01T00:00:00Z","amount":"12.50","share":2,"tags/1":"z","note":"n"}"#
     let patched = await client.ask(.patch, path(1), patch)
     #expect(patched.status == 200, "\(patched.body)")
     let node = try client.database.snapshot()[try NodePath(path(1))]
@@ -207,10 +214,12 @@ private struct Reading: Model {
     #expect(try client.database.verify().isSound)
   }
 
-  @Test("refuses what a declared property cannot hold, and leaves all as it was", arguments: [
-    #"{"time":"soon"}"#, #"{"count":"many"}"#, #"{"count":1.5}"#, #"{"amount":true}"#,
-    #"{"tags":"x"}"#, #"{"key":"no"}"#, #"{"place":{"a":1}}"#,
-  ])
+  @Test(
+    "refuses what a declared property cannot hold, and leaves all as it was",
+    arguments: [
+      #"{"time":"soon"}"#, #"{"count":"many"}"#, #"{"count":1.5}"#, #"{"amount":true}"#,
+      #"{"tags":"x"}"#, #"{"key":"no"}"#, #"{"place":{"a":1}}"#,
+    ])
   func misfits(_ body: String) async throws {
     let client = try await readings()
     let head = try client.database.head
@@ -234,12 +243,14 @@ private struct Reading: Model {
     #expect(try client.database.query(Reading.self).count() == 20)
   }
 
-  @Test("answers by an index what a walk over all answers, and says where there is none", arguments: [
-    [("limitToFirst", "7")], [("limitToLast", "7")], [("startAt", "2"), ("limitToFirst", "4")],
-    [("endAt", "2")], [("endBefore", "2"), ("limitToLast", "9")], [("equalTo", "3")],
-    [("equalTo", "null")], [("startAfter", "1"), ("endAt", "3")], [("startAt", "\"x\"")],
-    [("endAt", "false")], [("endAt", "\"x\""), ("limitToLast", "3")], [("startAt", "1.5")],
-  ])
+  @Test(
+    "answers by an index what a walk over all answers, and says where there is none",
+    arguments: [
+      [("limitToFirst", "7")], [("limitToLast", "7")], [("startAt", "2"), ("limitToFirst", "4")],
+      [("endAt", "2")], [("endBefore", "2"), ("limitToLast", "9")], [("equalTo", "3")],
+      [("equalTo", "null")], [("startAfter", "1"), ("endAt", "3")], [("startAt", "\"x\"")],
+      [("endAt", "false")], [("endAt", "\"x\""), ("limitToLast", "3")], [("startAt", "1.5")],
+    ])
   func indexes(_ parameters: [(String, String)]) async throws {
     let client = try await readings()
     let indexed = [("orderBy", "\"count\"")] + parameters
@@ -270,7 +281,10 @@ private struct Reading: Model {
     let client = try await readings()
     let answer = await client.ask(
       .get, "/readings", "",
-      [("orderBy", "\"time\""), ("startAt", "\"1970-01-01T00:00:08Z\""), ("endBefore", "\"1970-01-01T00:00:09.5Z\"")])
+      [
+        ("orderBy", "\"time\""), ("startAt", "\"1970-01-01T00:00:08Z\""),
+        ("endBefore", "\"1970-01-01T00:00:09.5Z\""),
+      ])
     #expect(try answer.tree.children.count == 3)
     #expect(answer.response[header: "X-Cambium-Unindexed"] == nil)
   }

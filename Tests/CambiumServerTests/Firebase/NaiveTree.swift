@@ -32,7 +32,7 @@ indirect enum NaiveTree: Equatable {
     self.init(json: try JSONReader.value(of: text, name: "json", isTyped: false))
   }
 
-  /// What lies at a path. Setting it makes and removes what is above.
+  /// The tree at a path. Setting it makes and removes what is above.
   subscript(_ path: [String]) -> NaiveTree {
     get {
       guard let first = path.first else { return self }

@@ -190,7 +190,7 @@ import Testing
   func long() async throws {
     try await InterfaceFixture.with { fixture in
       let text = Value.string(String(repeating: "x", count: 1000))
-      try fixture.database.write { tx in
+      try await fixture.database.write { tx in
         for number in 0..<2000 { try tx.set(NodePath("all/\(number)"), to: text) }
       }
       let answer = try await fixture.ask("/v1/tree?path=all")

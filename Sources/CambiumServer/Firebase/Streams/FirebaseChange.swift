@@ -4,7 +4,7 @@ import Cambium
 struct FirebaseChange {
   enum Content: Equatable {
     case nothing
-    /// What the newer moment has there.
+    /// The newer moment's tree there.
     case place
     /// The answers of the stream's query; of the listened node alone.
     case results
@@ -16,7 +16,7 @@ struct FirebaseChange {
 
 /// Finds the changes that a listened node's clients are told, as few and as high as possible.
 ///
-/// A node that appears is told as a whole, once, at the highest place at which nothing was; one that
+/// A node that appears is told as a whole, once, at the highest place where nothing was; one that
 /// goes, at the highest place at which nothing is left; where a scalar gets children, the scalar's
 /// place. All below the listened node.
 struct FirebaseChangeFinder {

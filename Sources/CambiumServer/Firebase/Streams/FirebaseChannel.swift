@@ -4,7 +4,7 @@ import Synchronization
 /// The streams of one node and one query: what they are told is found and written once.
 ///
 /// Invariants:
-/// 1. A stream that has joined is sent every commit after the position at which it joined, in order.
+/// 1. A stream is sent every commit after the position at which it joined, in order.
 ///    ``FirebaseChannels`` adds it at its own position, and hands commits out one after another.
 final class FirebaseChannel: Sendable {
   private struct State {
@@ -34,9 +34,7 @@ final class FirebaseChannel: Sendable {
 
   var streams: [EventStream] { state.withLock { Array($0.streams.values) } }
 
-  /// Sends the streams what a commit has changed for them.
-  ///
-  /// - Parameter streams: Those that had joined when the commit came.
+  /// Sends the streams that had joined when a commit came what it has changed for them.
   func tell(_ touches: FirebaseTouches, to streams: [EventStream]) {
     let window = state.withLock { $0.window }
     var told = FirebaseTold(path: path, query: query, window: window)
@@ -51,7 +49,7 @@ final class FirebaseChannel: Sendable {
       if bytes.isEmpty { return }
       for stream in streams { stream.offer(bytes) }
     } catch {
-      // They come back with the last event that they have seen, and get what is long piece by piece.
+      // They come back with the last event that they have seen, and get long ones in pieces.
       for stream in streams { stream.end() }
     }
   }
@@ -60,7 +58,7 @@ final class FirebaseChannel: Sendable {
   private struct TooLong: Error {}
 }
 
-/// What a stream has been told: it goes from commit to commit.
+/// The state of what a stream has been told: it goes from commit to commit.
 struct FirebaseTold {
   let path: NodePath
   let query: FirebaseQuery?
@@ -73,7 +71,7 @@ struct FirebaseTold {
     self.window = window
   }
 
-  /// What was told once a moment was told as a whole.
+  /// The state once a moment was told as a whole.
   init(path: NodePath, query: FirebaseQuery?, _ view: FirebaseView) throws {
     self.init(
       path: path, query: query, window: try query.map { try FirebaseWindow($0, path, view) })

@@ -30,7 +30,7 @@ final class FirebaseChannels: Sendable {
 
   /// Lets a stream join that was told everything up to `position`.
   ///
-  /// - Returns: Its channel; nil if more has been handed out meanwhile: tell it that, and try again.
+  /// - Returns: Its channel; nil if more was handed out meanwhile: tell it that, and try again.
   func join(
     _ stream: EventStream, _ told: FirebaseTold, at position: SequenceNumber
   ) -> FirebaseChannel? {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The streams of events of Firebase clients.
 ///
-/// A stream begins with `put "/"`, the whole value, or where the client names the last event that it
-/// has seen, with the events that it has missed. Then it is told each commit, in order, once.
+/// A stream begins with `put "/"`, the whole value; or where the client names the last event that
+/// it has seen, with the events that it has missed. Then it is told each commit, in order, once.
 ///
 ///     open ──▶ told up to position p ──▶ join at p ──▶ channel ◀── commits, from the hub
 ///                    ▲       │ more was handed out meanwhile
@@ -139,9 +139,8 @@ final class FirebaseStreams: Sendable {
     }
   }
 
-  /// Tells a stream what was until now, and lets it join.
-  ///
-  /// - Parameter send: Takes a piece; true if it is to be kept until the beginning is complete.
+  /// Tells a stream what was until now, and lets it join. `send` takes a piece, and gives true if
+  /// it is to be kept until the beginning is complete.
   private func tell(_ start: Beginning, _ send: ([UInt8]) throws -> Bool) throws {
     var kept: [UInt8] = []
     let sink: ([UInt8]) throws -> Void = { piece in if try send(piece) { kept += piece } }

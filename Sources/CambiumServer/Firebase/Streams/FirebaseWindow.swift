@@ -25,7 +25,7 @@ struct FirebaseWindow: Sendable {
 
   /// Moves the window to the next moment.
   ///
-  /// - Returns: What of `places`, the changed places below the listened node, the stream is told.
+  /// - Returns: The changes that the stream is told, of the changed places below its node.
   mutating func step(
     _ places: [[Key]], from old: FirebaseView, to new: FirebaseView
   ) throws -> [FirebaseChange] {
@@ -69,7 +69,7 @@ struct FirebaseWindow: Sendable {
     let names = Set(touched)
     let moved = try names.compactMap { try result($0, new) }
     var next = (shown.filter { !names.contains($0.name) } + moved).sorted()
-    // What is out of sight lies beyond the last one shown; nearer ones are known.
+    // A child out of sight lies beyond the last one shown; nearer ones are known.
     let isFull = shown.count == limit
     if let edge = query.isFromEnd ? shown.first : shown.last, isFull {
       let near = next.filter { query.isFromEnd ? !($0 < edge) : !(edge < $0) }.count
