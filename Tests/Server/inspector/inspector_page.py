@@ -78,7 +78,7 @@ class Server:
         deadline = time.monotonic() + 20
         while True:
             try:
-                with urllib.request.urlopen(f"{self.url}/v1/info", timeout=5):
+                with urllib.request.urlopen(self.url, timeout=5):
                     return
             except OSError:
                 if time.monotonic() > deadline or self.process.poll() is not None:

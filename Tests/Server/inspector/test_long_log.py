@@ -30,7 +30,8 @@ class LongLog(http.server.BaseHTTPRequestHandler):
         if not path.startswith("/v1/"):
             with urllib.request.urlopen(self.real + self.path, timeout=10) as answer:
                 return self.send(answer.read(), answer.headers["Content-Type"])
-        lines = {"info": self.info, "log": self.log}.get(path[4:], lambda _: [])(found)
+        known = {"info": self.info, "log": self.log, "server": self.about}
+        lines = known.get(path[4:], lambda _: [])(found)
         if path == "/v1/changes":
             return self.send(b": here\n\n", "text/event-stream")
         return self.send(
@@ -48,6 +49,9 @@ class LongLog(http.server.BaseHTTPRequestHandler):
         return [
             {"head": HEAD, "horizon": 0, "path": "long.cambium", "first": "2026-01-01T00:00:00Z"}
         ]
+
+    def about(self, _):
+        return [{"database": "long.cambium", "write": False, "head": HEAD, "scope": ""}]
 
     def log(self, found):
         since = int(found.get("since", 0))

@@ -28,9 +28,11 @@ export function address(command, parameters = {}) {
 
 async function send(path, options = {}) {
   const headers = { ...options.headers };
+  const used = token;
   if (token) headers.Authorization = `Bearer ${token}`;
   const response = await fetch(path, { ...options, headers });
-  if (response.status === 401 && askForToken()) return send(path, options);
+  // Another request may have asked for the token meanwhile.
+  if (response.status === 401 && (token !== used || askForToken())) return send(path, options);
   if (response.ok) return response;
   let error = {};
   try {

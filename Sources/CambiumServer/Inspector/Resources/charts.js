@@ -58,8 +58,9 @@ export function line(rows, across, value) {
   h("text", { x: 54, y: 240, "text-anchor": "end" }, short(low)),
   h("text", { x: 60, y: 260 }, text(points[0][2])),
   h("text", { x: 740, y: 260, "text-anchor": "end" }, text(points.at(-1)[2])),
-  h("polyline", { points: points.map(([px,
-    py]) => `${x(px).toFixed(1)},${y(py).toFixed(1)}`).join(" ") }));
+  h("polyline", {
+    points: points.map((point) => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`).join(" "),
+  }));
 }
 
 const short = (number) => Number.isInteger(number) ? count(number) : number.toPrecision(4);
@@ -82,8 +83,8 @@ export function planDrawing(plan) {
   return h("div", { class: "plan" },
     (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked)} to find `
       + `${count(found ?? 0)}: an index on what it keeps by would spare the rest.`),
-    h("ol", { class: "plan-steps" }, plan.steps.map(({ words, estimated, actual },
-      index) => h("li", {},
+    h("ol", { class: "plan-steps" }, plan.steps.map((
+      { words, estimated, actual }, index) => h("li", {},
       h("span", { class: "plan-step" }, words),
       bar("estimated", estimated, "estimated"), bar("actual", actual, "actual"), index === 0 && [
         bar("estimated", plan.steps.some((one) => typeof one.estimated === "number") ? undefined

@@ -51,8 +51,8 @@ export function resultTable({ onSort, onOpen, onEnd, marks = new Map() }) {
   const widths = new Map();
   function width(name) {
     if (!widths.has(name)) {
-      const longest = Math.max(name.length + 2, ...rows.slice(0,
-        50).map((row) => text(row[name]).length));
+      const lengths = rows.slice(0, 50).map((row) => text(row[name]).length);
+      const longest = Math.max(name.length + 2, ...lengths);
       widths.set(name, Math.min(40, longest + 1));
     }
     return widths.get(name);

@@ -43,8 +43,11 @@ export function queryView(element, signal) {
     { onEnter: run });
 
   let collections = [...store.definitions.keys()];
-  readChildren("", { limit: 100 }).then((children) => {
-    collections = [...new Set([...collections, ...children.map((child) => child.path)])];
+  readChildren(store.scope, { limit: 100 }).then((children) => {
+    const found = children.filter((child) => child.children > 0).map((child) => child.path);
+    // A part of the tree may be one collection.
+    if (store.scope && found.length === 0) found.push(store.scope);
+    collections = [...new Set([...collections, ...found])];
     drawStart();
   }, () => {});
 
@@ -52,8 +55,8 @@ export function queryView(element, signal) {
   async function namesOf(collection) {
     if (!collections.includes(collection)) return [];
     if (!names.has(collection)) {
-      names.set(collection, (store.definitions.get(collection)?.properties
-        ?? []).map((one) => one.name));
+      const declared = store.definitions.get(collection)?.properties ?? [];
+      names.set(collection, declared.map((one) => one.name));
       const seen = await lines("query", { query: `${collection} limit 5` },
         { max: 5 }).catch(() => []);
       names.set(collection, [...new Set([...names.get(collection), "id",
@@ -68,10 +71,12 @@ export function queryView(element, signal) {
   const liveButton = button("Live", () => change({ live: route.parameters.live ? undefined : "1" }),
     { "aria-pressed": "false", title: "Keep it up to date (l)" });
   const columnBox = h("span", {});
-  const tabs = ["table", "plan", "chart"].map((name) => button(name[0].toUpperCase()
-    + name.slice(1),
-    () => change({ tab: name === "table" ? undefined : name }), { role: "tab", "data-tab": name,
-      id: `tab-${name}`, "aria-controls": "query-panel" }));
+  const tabs = ["Table", "Plan", "Chart"].map((title) => {
+    const name = title.toLowerCase();
+    return button(title, () => change({ tab: name === "table" ? undefined : name }), {
+      role: "tab", "data-tab": name,
+      id: `tab-${name}`, "aria-controls": "query-panel" });
+  });
   const table = resultTable({ marks, onSort: sortBy, onOpen: openRow, onEnd: loadMore });
   const panel = h("div", { class: "panel", id: "query-panel", role: "tabpanel" });
   const source = sourceLine();

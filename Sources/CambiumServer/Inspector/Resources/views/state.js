@@ -50,6 +50,8 @@ export function stateView(element, signal) {
   let problemShown;
 
   const path = () => route.parameters.path ?? "";
+  /** The node at and below which one may look. */
+  const root = () => store.scope;
 
   // MARK: The head
 
@@ -92,7 +94,7 @@ export function stateView(element, signal) {
   const list = windowedList({
     id: "tree-list", role: "tree", label: "Nodes", rowHeight: 24, row: rowElement,
     onOpen: (index) => act(rows[index]),
-    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path),
+    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path, location.hash),
     onRange: (first, last) => {
       for (const row of rows.slice(first, last)) if (row.isMore) loadMore(row.parent);
     },
@@ -171,7 +173,7 @@ export function stateView(element, signal) {
         rows.push({ isMore: true, parent, level, shown: held.nodes.length, total: held.total });
       }
     };
-    add("", 1);
+    add(root(), 1);
     list.resize(rows.length);
     const index = rows.findIndex((row) => row.path === chosen);
     if (index >= 0 && list.active !== index) list.active = index;
@@ -179,7 +181,7 @@ export function stateView(element, signal) {
 
   /** The filter holds for the children of the node that is chosen, if it is open; else of the root. */
   const filterParent = () => chosen && open.has(chosen) ? chosen
-    : chosen && open.has(parentOf(chosen)) ? parentOf(chosen) : "";
+    : chosen && open.has(parentOf(chosen)) ? parentOf(chosen) : root();
 
   async function readOpen(path, count = page) {
     const prefix = path === filterParent() && filter && !filter.includes("/") ? filter : undefined;
@@ -229,9 +231,9 @@ export function stateView(element, signal) {
         try {
           await readOpen(path, Math.min(1000, open.get(path)?.nodes.length ?? page));
         } catch (error) {
-          if (path === "" && error.status !== 404) throw error;
-          if (path !== "") open.delete(path);
-          else open.set("", { nodes: [], more: false });
+          if (path === root() && error.status !== 404) throw error;
+          if (path !== root()) open.delete(path);
+          else open.set(path, { nodes: [], more: false });
         }
       }));
       if (problemShown) fill(problemShown);
@@ -254,17 +256,23 @@ export function stateView(element, signal) {
     go(link("state", { path: path || undefined, cmp: undefined },
       ["at", "tx", "f"]));
   }
-  const chooseSoon = settled(100, (path) => {
-    go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
+  // Whoever has gone elsewhere meanwhile stays there.
+  const chooseSoon = settled(100, (path, hash) => {
+    if (location.hash === hash) go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
   });
 
   /** Opens what is above a path, so that it can be seen. */
   async function reveal(path) {
     const above = [];
-    for (let parent = parentOf(path); path
-      && parent; parent = parentOf(parent)) above.unshift(parent);
-    for (const parent of ["",
-      ...above]) if (!open.has(parent)) await readOpen(parent).catch(() => {});
+    let parent = path && parentOf(path);
+    while (parent) {
+      above.unshift(parent);
+      parent = parentOf(parent);
+    }
+    const seen = above.filter((one) => one !== root() && one.startsWith(root()));
+    for (const parent of [root(), ...seen]) {
+      if (!open.has(parent)) await readOpen(parent).catch(() => {});
+    }
     const held = open.get(parentOf(path));
     if (held && path && !held.nodes.some((node) => node.path === path)) {
       const [node] = await readChildren(parentOf(path), { at: moment(), prefix: keyOf(path),
@@ -335,7 +343,7 @@ export function stateView(element, signal) {
       const at = moment();
       if (at !== shownMoment || open.size === 0) {
         shownMoment = at;
-        if (open.size === 0) open.set("", { nodes: [], more: false });
+        if (open.size === 0) open.set(root(), { nodes: [], more: false });
         refresh();
       }
       if (path() !== chosen) {
