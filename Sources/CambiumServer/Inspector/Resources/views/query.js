@@ -1,12 +1,12 @@
 // Query: results as a table, the plan as a drawing, a chart, and a list that follows every change.
 
 import { h, button, fill, announce } from "../dom.js";
-import { lines, follow } from "../api.js";
+import { lines, linesAt, follow } from "../api.js";
 import { route, link, change, moment, go } from "../router.js";
 import { store } from "../store.js";
 import { completing } from "../complete.js";
 import { resultTable, columnChoice, csv, jsonLines, save } from "../table.js";
-import { queryOffers, sortedBy, sortOf, paged, isGrouped, collectionOf } from "../querytext.js";
+import { queryOffers, sortedBy, sortOf, isGrouped, collectionOf } from "../querytext.js";
 import { bars, line, chartColumns, planDrawing, readPlan } from "../charts.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { placeOf, markElement } from "../filter.js";
@@ -15,13 +15,13 @@ import { readChildren } from "./state.js";
 import { applyDifference } from "../live.js";
 
 const page = 200;
-/** A query with its own end, and groups, are read to here. */
-const rowsMax = 5000;
 
 export function queryView(element, signal) {
   let asked;
   let rows = [];
   let isComplete = true;
+  /** The address of the next page. */
+  let next;
   let isLoading = false;
   let stop = new AbortController();
   let hidden = new Set();
@@ -138,14 +138,14 @@ export function queryView(element, signal) {
     if (isComplete || isLoading || !asked || route.parameters.live) return;
     isLoading = true;
     const { signal } = stop;
-    const part = paged(asked, rows.length, page);
     try {
-      const found = await lines("query", { query: part ?? asked, at: moment() },
-        { signal, max: part ? page : rowsMax });
+      const found = isFirst ? await lines("query", { query: asked, at: moment(), page }, { signal })
+        : await linesAt(next, { signal });
       if (signal.aborted) return;
-      isComplete = part ? found.length < page : true;
+      next = found.next;
+      isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
-      show(isFirst, !part && found.more);
+      show(isFirst);
     } catch (error) {
       if (signal.aborted) return;
       isComplete = true;
@@ -154,10 +154,9 @@ export function queryView(element, signal) {
     isLoading = false;
   }
 
-  function show(isOther, isCut = false) {
+  function show(isOther) {
     table.show(rows, sortOf(asked), isOther);
-    counter.textContent = `${count(rows.length)}${isComplete && !isCut ? "" : "+"} rows`
-      + (isCut ? ", the rest is not read" : "");
+    counter.textContent = `${count(rows.length)}${isComplete ? "" : "+"} rows`;
     if (isOther) {
       announce(counter.textContent);
       fill(columnBox, columnChoice(table, hidden, (names) => {
