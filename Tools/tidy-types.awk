@@ -1,5 +1,6 @@
 # The rule of Tools/tidy about types: the stored properties of each type in Sources, and its lines
-# together with those of its extensions. Lines of a nested type count for that type alone.
+# together with those of its extensions in the same module. Lines of a nested type count for that
+# type alone.
 #
 # Loaded after tidy.awk, which sets `code` and knows a line's indentation. The formatter gives each
 # property a line of its own, two columns within its type, so that they can be counted.
@@ -25,12 +26,15 @@ function follow_types(level) {
   if (level == type_level[nesting] && code ~ /^ *\}|\{.*\} *$/) nesting--
 }
 
-function open_type(level, name, extends) {
+function open_type(level, name, extends, module) {
+  module = FILENAME
+  sub(/^Sources\//, "", module)
+  sub(/\/.*/, "", module)
   name = code
   extends = sub(/^.*extension +/, "", name)
   if (!extends) sub(/^.*(struct|class|enum|actor|protocol) +/, "", name)
   match(name, /^[A-Za-z0-9_.]+/)
-  name = (nesting ? type[nesting] "." : "") substr(name, 1, RLENGTH)
+  name = (nesting ? type[nesting] "." : module "/") substr(name, 1, RLENGTH)
   type[++nesting] = name
   type_level[nesting] = level
   type_conditions[nesting] = conditions
@@ -56,15 +60,16 @@ function count_fields(column, name) {
 
 # Only types that Sources declare are checked, not those that they extend.
 END {
-  for (name in type_place) check_type(name, fields[name] + 0, lines_of[name])
+  for (name in type_place)
+    check_type(name, substr(name, index(name, "/") + 1), fields[name] + 0, lines_of[name])
 }
 
-function check_type(name, properties, type_lines, is_large) {
+function check_type(key, name, properties, type_lines, is_large) {
   is_large = properties > fields_max || type_lines > type_lines_max
   if (index(" " large_types " ", " " name " ")) {
-    if (!is_large) print type_place[name] ": " name " needs no exception in Tools/tidy any more"
+    if (!is_large) print type_place[key] ": " name " needs no exception in Tools/tidy any more"
   } else if (is_large) {
-    print type_place[name] ": " name " has " properties " stored properties and " type_lines \
+    print type_place[key] ": " name " has " properties " stored properties and " type_lines \
       " lines; " fields_max " and " type_lines_max " are the limits: find the second idea in it"
   }
 }

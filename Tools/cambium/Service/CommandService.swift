@@ -92,7 +92,7 @@ package struct CommandService: Sendable {
       try output.finish()
       return .done(next: CommandService.next(request.parameters, end.changes))
     } catch {
-      // What was found before counts.
+      // Rows that were found before the error count.
       try output.finish()
       throw error
     }
