@@ -1,12 +1,12 @@
 """A database, a server and a browser for the tests of the inspector.
 
-The browser is Debian's chromium with chromium-driver; where there is none, or no `cambium serve`, all
-tests are skipped, and counted so. The environment may name what is used:
+The browser is Debian's chromium with chromium-driver; where there is none, or no `cambium serve`,
+all tests are skipped, and counted so. The environment may name what is used:
 
     CAMBIUM                          the program; else the newest one in .build
     CAMBIUM_SERVE                    what serves instead of `cambium serve`, for work on the page
     CAMBIUM_INSPECTOR_TRANSACTIONS   the length of the log of the twelve tasks; else 2,000
-    CAMBIUM_INSPECTOR_DB             a database of that length, made by readings.py, instead of a new one
+    CAMBIUM_INSPECTOR_DB             a database of that length, made by readings.py
 
 Screenshots are left in .build/inspector for a person to look at.
 """
@@ -31,8 +31,11 @@ SHOTS = ROOT / ".build" / "inspector"
 def find_cambium():
     if "CAMBIUM" in os.environ:
         return os.environ["CAMBIUM"]
-    found = [p for p in (ROOT / ".build" / "debug" / "cambium", ROOT / ".build" / "release" / "cambium")
-             if p.exists()]
+    found = [
+        p
+        for p in (ROOT / ".build" / "debug" / "cambium", ROOT / ".build" / "release" / "cambium")
+        if p.exists()
+    ]
     return str(max(found, key=lambda path: path.stat().st_mtime)) if found else None
 
 
@@ -49,8 +52,13 @@ def missing():
         return "no chromium with chromium-driver"
     if not CAMBIUM:
         return "cambium is not built"
-    if "CAMBIUM_SERVE" not in os.environ and subprocess.run(
-            [CAMBIUM, "serve", "--help"], capture_output=True, check=False).returncode != 0:
+    if (
+        "CAMBIUM_SERVE" not in os.environ
+        and subprocess.run(
+            [CAMBIUM, "serve", "--help"], capture_output=True, check=False
+        ).returncode
+        != 0
+    ):
         return "cambium has no serve"
     return None
 
@@ -70,7 +78,7 @@ class Server:
         deadline = time.monotonic() + 20
         while True:
             try:
-                with urllib.request.urlopen(f"{self.url}/v1/info", timeout=5):
+                with urllib.request.urlopen(self.url, timeout=5):
                     return
             except OSError:
                 if time.monotonic() > deadline or self.process.poll() is not None:
@@ -84,8 +92,9 @@ class Server:
 
 def cambium(*words, text=None):
     """Runs the command line, as a second process beside the server."""
-    done = subprocess.run([CAMBIUM, *map(str, words)], input=text, text=True, capture_output=True,
-                          check=False)
+    done = subprocess.run(
+        [CAMBIUM, *map(str, words)], input=text, text=True, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -100,12 +109,16 @@ class Page:
         self.scheme("light")
 
     def size(self, width, height):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+        )
 
     def scheme(self, name):
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-            "features": [{"name": "prefers-color-scheme", "value": name}]})
+        self.browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia",
+            {"features": [{"name": "prefers-color-scheme", "value": name}]},
+        )
 
     def open(self, hash_="#/log"):
         self.browser.get("about:blank")
@@ -130,15 +143,20 @@ class Page:
         self.until(lambda: text in self.text(selector), seconds)
 
     def text(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])]"
-                        ".map(e => e.innerText).join('\\n')", selector)
+        return self.run(
+            "return [...document.querySelectorAll(arguments[0])]"
+            ".map(e => e.innerText).join('\\n')",
+            selector,
+        )
 
     def settle(self):
         """Waits until no request has been running for a moment."""
         before = None
         while True:
-            now = self.run("return performance.getEntriesByType('resource').length + '|' "
-                           "+ document.querySelector('main').innerText.length")
+            now = self.run(
+                "return performance.getEntriesByType('resource').length + '|' "
+                "+ document.querySelector('main').innerText.length"
+            )
             if now == before:
                 return
             before = now
@@ -146,13 +164,20 @@ class Page:
 
     def find(self, selector, text=None):
         """The first visible element, whose text or accessible name holds `text`."""
-        return self.until(lambda: self.run("""
+        return self.until(
+            lambda: self.run(
+                """
             return [...document.querySelectorAll(arguments[0])].find(e => e.checkVisibility()
               && (!arguments[1] || (e.innerText + ' ' + (e.getAttribute('aria-label') ?? ''))
-                .includes(arguments[1])))""", selector, text))
+                .includes(arguments[1])))""",
+                selector,
+                text,
+            )
+        )
 
     def click(self, selector, text=None):
         from selenium.common.exceptions import StaleElementReferenceException
+
         for _ in range(20):
             try:
                 return self.find(selector, text).click()
@@ -163,12 +188,15 @@ class Page:
 
     def keys(self, *keys):
         from selenium.webdriver import ActionChains
+
         ActionChains(self.browser, duration=0).send_keys(*keys).perform()
 
     def chord(self, key):
         from selenium.webdriver import ActionChains, Keys
-        ActionChains(self.browser, duration=0).key_down(Keys.CONTROL).send_keys(key) \
-            .key_up(Keys.CONTROL).perform()
+
+        ActionChains(self.browser, duration=0).key_down(Keys.CONTROL).send_keys(key).key_up(
+            Keys.CONTROL
+        ).perform()
 
     def enter(self, selector, text):
         """Puts a text in the place of what a field holds, as if it were typed."""
@@ -199,5 +227,8 @@ class Page:
         self.browser.save_screenshot(str(SHOTS / f"{re.sub('[^a-z0-9-]+', '-', name)}.png"))
 
     def errors(self):
-        return [entry["message"] for entry in self.browser.get_log("browser")
-                if entry["level"] == "SEVERE"]
+        return [
+            entry["message"]
+            for entry in self.browser.get_log("browser")
+            if entry["level"] == "SEVERE"
+        ]

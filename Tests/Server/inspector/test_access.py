@@ -17,27 +17,33 @@ const name = (e) => (e.getAttribute('aria-label')
   || (e.getAttribute('title') ?? '').trim();
 const where = (e) => e.outerHTML.slice(0, 140);
 for (const e of document.querySelectorAll('a[href], button, input, select, textarea, summary, '
-    + '[tabindex="0"], [role=img], [role=slider], [role=listbox], [role=tree], [role=grid], section, '
+    + '[tabindex="0"], [role=img], [role=slider], [role=listbox], [role=tree], [role=grid], '
+    + 'section, '
     + 'nav, meter, progress')) {
   if (seen(e) && !name(e)) found.push('no name: ' + where(e));
 }
-for (const e of document.querySelectorAll('[aria-controls], [aria-describedby], [aria-activedescendant]')) {
+for (const e of document.querySelectorAll('[aria-controls], [aria-describedby], '
+    + '[aria-activedescendant]')) {
   for (const attribute of ['aria-controls', 'aria-describedby', 'aria-activedescendant']) {
     const id = e.getAttribute(attribute);
-    if (id && seen(e) && !document.getElementById(id)) found.push(attribute + ' of nothing: ' + where(e));
+    if (id && seen(e) && !document.getElementById(id)) {
+      found.push(attribute + ' of nothing: ' + where(e));
+    }
   }
 }
 const parents = { option: 'listbox', treeitem: 'tree', row: 'grid, .table', gridcell: '[role=row]',
   columnheader: '[role=row]', tab: '[role=tablist]' };
 for (const [role, parent] of Object.entries(parents)) {
-  const selector = parent.includes('[') || parent.includes('.') ? parent.replace('grid', '[role=grid]')
-    : `[role=${parent}]`;
+  const selector = parent.includes('[') || parent.includes('.')
+    ? parent.replace('grid', '[role=grid]') : `[role=${parent}]`;
   for (const e of document.querySelectorAll(`[role=${role}]`)) {
     if (!e.parentElement.closest(selector)) found.push(`${role} outside ${parent}: ` + where(e));
   }
 }
 const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
-for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) !== i))) found.push('id twice: ' + id);
+for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) !== i))) {
+  found.push('id twice: ' + id);
+}
 const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
 const luminance = (c) => c.slice(0, 3).map((v) => v / 255)
   .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -53,10 +59,12 @@ const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 const done = new Set();
 while (walker.nextNode()) {
   const e = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || done.has(e) || !seen(e) || e.closest('.hidden, noscript, :disabled')) continue;
+  if (!walker.currentNode.data.trim() || done.has(e) || !seen(e)
+    || e.closest('.hidden, noscript, :disabled')) continue;
   done.add(e);
   const style = getComputedStyle(e);
-  const [a, b] = [luminance(rgb(e.closest('svg') ? style.fill : style.color)), luminance(ground(e))];
+  const colour = e.closest('svg') ? style.fill : style.color;
+  const [a, b] = [luminance(rgb(colour)), luminance(ground(e))];
   const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   if (contrast < 4.5) found.push(`contrast ${contrast.toFixed(2)}: ` + where(e));
 }

@@ -70,7 +70,9 @@ def test_what_is_no_value_stays_in_its_field(page):
 
 def test_a_conflict_is_shown_and_mine_goes_on_top_of_it(page):
     edit(page, "stations/east", "height", "901")
-    cambium("patch", page.server.database, "stations/east", '{"height": 900}', "--actor", "other", "-q")
+    cambium(
+        "patch", page.server.database, "stations/east", '{"height": 900}', "--actor", "other", "-q"
+    )
     page.sees("has changed this record meanwhile", ".edits")
     page.chord("s")
     page.sees("Yours on top", "dialog")
@@ -86,7 +88,9 @@ def test_a_conflict_is_shown_and_mine_goes_on_top_of_it(page):
 
 def test_a_change_of_others_can_be_taken(page):
     edit(page, "stations/east", "height", "5")
-    cambium("patch", page.server.database, "stations/east", '{"height": 6}', "--actor", "other", "-q")
+    cambium(
+        "patch", page.server.database, "stations/east", '{"height": 6}', "--actor", "other", "-q"
+    )
     page.sees("meanwhile", ".edits")
     page.chord("s")
     page.click("dialog button", "Take theirs")
@@ -97,7 +101,9 @@ def test_a_change_of_others_can_be_taken(page):
 
 
 def test_undo_by_key(page):
-    cambium("patch", page.server.database, "stations/east", '{"height": 77}', "--actor", "other", "-q")
+    cambium(
+        "patch", page.server.database, "stations/east", '{"height": 77}', "--actor", "other", "-q"
+    )
     head = page.head
     page.open("#/state?path=stations/east")
     page.sees("77", "[data-property=height]")

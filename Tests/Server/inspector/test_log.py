@@ -6,8 +6,10 @@ from selenium.webdriver import Keys
 
 
 def rows(page):
-    return page.run("return [...document.querySelectorAll('#log-list .row .sequence')]"
-                    ".map(e => Number(e.innerText.replaceAll(',', ''))).sort((a, b) => a - b)")
+    return page.run(
+        "return [...document.querySelectorAll('#log-list .row .sequence')]"
+        ".map(e => Number(e.innerText.replaceAll(',', ''))).sort((a, b) => a - b)"
+    )
 
 
 def test_it_begins_at_the_end(page):
@@ -34,8 +36,13 @@ def test_a_filter_finds_what_the_command_line_finds(page):
     page.open("#/log")
     page.enter("[data-search]", "actor=eve" + Keys.ESCAPE)
     page.until(lambda: page.parameters.get("f") == "actor=eve")
-    expected = [line for line in cambium("log", page.server.database, "actor=eve", "--oneline",
-                                         "--no-pager").splitlines() if line]
+    expected = [
+        line
+        for line in cambium(
+            "log", page.server.database, "actor=eve", "--oneline", "--no-pager"
+        ).splitlines()
+        if line
+    ]
     page.until(lambda: len(rows(page)) == len(expected))
     assert "actor=eve" in page.text(".pane.log > .source code")
 
@@ -49,13 +56,16 @@ def test_a_filter_loads_its_older_pages_as_one_scrolls(page):
     page.until(lambda: min(rows(page)) < 10 < first)
 
 
-@pytest.mark.parametrize("text, message, place", [
-    ("actor=anna op=explode", "op is one of", 11),
-    ("tx=twelve", "tx is a number", 0),
-    ("actor=anna 'open", "not closed", 11),
-    ("+ actor=anna", "+ stands between", 0),
-    ("since=yesteryear", "yesteryear", 0),
-])
+@pytest.mark.parametrize(
+    "text, message, place",
+    [
+        ("actor=anna op=explode", "op is one of", 11),
+        ("tx=twelve", "tx is a number", 0),
+        ("actor=anna 'open", "not closed", 11),
+        ("+ actor=anna", "+ stands between", 0),
+        ("since=yesteryear", "yesteryear", 0),
+    ],
+)
 def test_a_mistake_in_the_filter_is_shown_at_its_place(page, text, message, place):
     page.open("#/log")
     page.enter("[data-search]", text)
@@ -83,9 +93,12 @@ def test_a_transaction_shows_old_and_new_word_by_word(page):
         number -= 1
     page.open(f"#/log?tx={number}")
     page.sees("notes/fog", ".detail")
-    assert page.run("return [...document.querySelectorAll('.detail .old del')]"
-                    ".map(e => e.textContent)") == ["nine", "half"]
-    new = page.run("return [...document.querySelectorAll('.detail .new ins')].map(e => e.textContent)")
+    assert page.run(
+        "return [...document.querySelectorAll('.detail .old del')]" ".map(e => e.textContent)"
+    ) == ["nine", "half"]
+    new = page.run(
+        "return [...document.querySelectorAll('.detail .new ins')].map(e => e.textContent)"
+    )
     assert new[:2] == ["ten", "most"]
     page.shot("transaction")
 
@@ -93,14 +106,25 @@ def test_a_transaction_shows_old_and_new_word_by_word(page):
 def test_new_transactions_come_by_themselves(page):
     page.open("#/log")
     page.settle()
-    cambium("patch", page.server.database, "stations/west", '{"height": 77}', "--actor", "second",
-            "--reason", "another process", "-q")
+    cambium(
+        "patch",
+        page.server.database,
+        "stations/west",
+        '{"height": 77}',
+        "--actor",
+        "second",
+        "--reason",
+        "another process",
+        "-q",
+    )
     page.sees("another process", "#log-list")
     page.sees(f"{page.head:,} transactions", "#status")
 
 
 def test_undo_is_previewed_then_done_and_linked_both_ways(page):
-    cambium("patch", page.server.database, "stations/east", '{"height": 555}', "--actor", "second", "-q")
+    cambium(
+        "patch", page.server.database, "stations/east", '{"height": 555}', "--actor", "second", "-q"
+    )
     number = page.head
     page.open(f"#/log?tx={number}")
     page.sees("555", ".detail")

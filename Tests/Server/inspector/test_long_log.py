@@ -1,5 +1,5 @@
-"""A log of 10,000,000 transactions: the page is the server's own, and what it asks for is made up here,
-so that the list is tried at a length for which no database is made in a gate."""
+"""A log of 10,000,000 transactions: the page is the server's own, and what it asks for is made up
+here, so that the list is tried at a length for which no database is made in a gate."""
 
 import http.server
 import json
@@ -30,10 +30,13 @@ class LongLog(http.server.BaseHTTPRequestHandler):
         if not path.startswith("/v1/"):
             with urllib.request.urlopen(self.real + self.path, timeout=10) as answer:
                 return self.send(answer.read(), answer.headers["Content-Type"])
-        lines = {"info": self.info, "log": self.log}.get(path[4:], lambda _: [])(found)
+        known = {"info": self.info, "log": self.log, "server": self.about}
+        lines = known.get(path[4:], lambda _: [])(found)
         if path == "/v1/changes":
             return self.send(b": here\n\n", "text/event-stream")
-        return self.send("".join(json.dumps(line) + "\n" for line in lines).encode(), "application/jsonl")
+        return self.send(
+            "".join(json.dumps(line) + "\n" for line in lines).encode(), "application/jsonl"
+        )
 
     def send(self, body, kind):
         self.send_response(200)
@@ -43,19 +46,31 @@ class LongLog(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def info(self, _):
-        return [{"head": HEAD, "horizon": 0, "path": "long.cambium", "first": "2026-01-01T00:00:00Z"}]
+        return [
+            {"head": HEAD, "horizon": 0, "path": "long.cambium", "first": "2026-01-01T00:00:00Z"}
+        ]
+
+    def about(self, _):
+        return [{"database": "long.cambium", "write": False, "head": HEAD, "scope": ""}]
 
     def log(self, found):
         since = int(found.get("since", 0))
         until = min(int(found.get("until", HEAD)), HEAD)
         numbers = range(since + 1, until + 1)
         if "limit" in found:
-            numbers = numbers[-int(found["limit"]):]
+            numbers = numbers[-int(found["limit"]) :]
         if "reverse" in found:
             numbers = reversed(numbers)
         LongLog.asked.append(until - since)
-        return [{"sequence": n, "time": "2026-01-01T00:00:00Z", "metadata": {"actor": f"a{n % 7}"},
-                 "operations": 1} for n in numbers]
+        return [
+            {
+                "sequence": n,
+                "time": "2026-01-01T00:00:00Z",
+                "metadata": {"actor": f"a{n % 7}"},
+                "operations": 1,
+            }
+            for n in numbers
+        ]
 
 
 @pytest.fixture

@@ -9,28 +9,36 @@ from selenium.webdriver import Keys
 
 
 def cells(page, column):
-    return page.run("""
+    return page.run(
+        """
       const names = [...document.querySelectorAll('.table-head [role=columnheader]')]
         .map(e => e.innerText.replace(/ [↑↓]$/, ''));
       return [...document.querySelectorAll('#results .row')]
         .sort((a, b) => a.dataset.index - b.dataset.index)
-        .map(e => e.children[names.indexOf(arguments[0])]?.innerText)""", column)
+        .map(e => e.children[names.indexOf(arguments[0])]?.innerText)""",
+        column,
+    )
 
 
 def saved(page):
     """Catches what would be downloaded."""
     page.run("""
       window.saved = [];
-      URL.createObjectURL = (blob) => (blob.text().then((text) => window.saved.push(text)), 'blob:x');
+      URL.createObjectURL = (blob) => {
+        blob.text().then((text) => window.saved.push(text));
+        return 'blob:x';
+      };
       HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download };""")
 
 
 def test_the_table_has_what_the_command_line_finds(page):
-    query = "readings where value > 900 and station = \"north\" sort -value, id limit 20"
+    query = 'readings where value > 900 and station = "north" sort -value, id limit 20'
     page.open("#/query")
     page.enter("textarea", query + Keys.ENTER)
-    expected = [json.loads(line) for line in
-                cambium("query", page.server.database, query, "--json").splitlines()]
+    expected = [
+        json.loads(line)
+        for line in cambium("query", page.server.database, query, "--json").splitlines()
+    ]
     page.until(lambda: cells(page, "id") == [row["id"] for row in expected])
     assert cells(page, "value") == [str(row["value"]) for row in expected]
     page.shot("query")
@@ -96,7 +104,7 @@ def test_groups_are_a_chart_and_lead_to_their_records(page):
 
 
 def test_what_is_seen_is_saved(page):
-    page.open("#/query?q=readings where station = \"west\" sort id limit 7&hide=checked")
+    page.open('#/query?q=readings where station = "west" sort id limit 7&hide=checked')
     page.until(lambda: len(cells(page, "id")) == 7)
     saved(page)
     page.keys("x")
@@ -107,7 +115,8 @@ def test_what_is_seen_is_saved(page):
     page.click(".tools button", "JSON lines")
     text = page.until(lambda: page.run("return window.saved[1]"))
     assert [json.loads(line)["value"] for line in text.splitlines()] == [
-        int(row["value"]) for row in found]
+        int(row["value"]) for row in found
+    ]
     assert page.run("return window.savedAs") == "readings.jsonl"
 
 

@@ -5,8 +5,10 @@ from selenium.webdriver import Keys
 
 
 def keys(page):
-    return page.run("return [...document.querySelectorAll('#tree-list .row')].sort((a, b) =>"
-                    "a.dataset.index - b.dataset.index).map(e => e.querySelector('.key')?.innerText)")
+    return page.run(
+        "return [...document.querySelectorAll('#tree-list .row')].sort((a, b) =>"
+        "a.dataset.index - b.dataset.index).map(e => e.querySelector('.key')?.innerText)"
+    )
 
 
 def test_the_tree_is_lazy(page):
@@ -46,8 +48,10 @@ def test_changes_flash(page):
     page.until(lambda: "west" in keys(page))
     page.settle()
     cambium("patch", page.server.database, "stations/west", '{"height": 1234}', "-q")
-    page.until(lambda: page.run(
-        "return document.querySelector('.flash-changed .key')?.innerText") == "west")
+    page.until(
+        lambda: page.run("return document.querySelector('.flash-changed .key')?.innerText")
+        == "west"
+    )
 
 
 def test_a_record_has_values_types_and_blame(page):
@@ -76,7 +80,9 @@ def test_references_lead_there_and_back(page):
 def test_versions_are_a_strip_that_leads_into_the_past(page):
     page.open("#/state?path=stations/harbour")
     versions = page.json("/v1/history?path=stations/harbour")
-    page.until(lambda: page.run("return document.querySelectorAll('.mark').length") == len(versions))
+    page.until(
+        lambda: page.run("return document.querySelectorAll('.mark').length") == len(versions)
+    )
     page.keys("b")
     page.until(lambda: page.parameters.get("at") == str(versions[-2]["sequence"]))
     page.keys("a")
@@ -95,7 +101,9 @@ def test_two_moments_are_compared(page):
 def test_what_a_transaction_changed_is_lit(page):
     version = page.json("/v1/history?path=stations/harbour")[-1]["sequence"]
     page.open(f"#/state?path=stations/harbour&tx={version}")
-    page.until(lambda: page.run("return document.querySelector('.lit .key')?.innerText") == "harbour")
+    page.until(
+        lambda: page.run("return document.querySelector('.lit .key')?.innerText") == "harbour"
+    )
 
 
 def test_nothing_is_said_of_what_is_not_there(page):

@@ -1,10 +1,11 @@
-"""Twelve tasks of a working day: each is done in at most three actions, and its result is seen within
-200 ms after the last of them.
+"""Twelve tasks of a working day: each is done in at most three actions, and its result is seen
+within 200 ms after the last of them.
 
-An action is a click, a key, or a field that is filled and entered. Times are taken in the page, from
-the event to the frame in which the result stands, so that the driver's own time is not counted. In the
-gate the log is short and the times are only printed; with CAMBIUM_INSPECTOR_TRANSACTIONS=1000000 they
-are held to 200 ms. The table is left in .build/inspector/tasks.txt.
+An action is a click, a key, or a field that is filled and entered. Times are taken in the page,
+from the event to the frame in which the result stands, so that the driver's own time is not
+counted. In the gate the log is short and the times are only printed; with
+CAMBIUM_INSPECTOR_TRANSACTIONS=1000000 they are held to 200 ms. The table is left in
+.build/inspector/tasks.txt.
 """
 
 import os
@@ -52,7 +53,9 @@ def large(tmp_path_factory):
     yield server
     server.stop()
     SHOTS.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name:<44} {actions} actions {took:>7.0f} ms" for name, (actions, took) in table.items()]
+    lines = [
+        f"{name:<44} {actions} actions {took:>7.0f} ms" for name, (actions, took) in table.items()
+    ]
     text = "\n".join([f"{COUNT:,} transactions", *lines]) + "\n"
     (SHOTS / "tasks.txt").write_text(text)
     print("\n" + text)
@@ -120,17 +123,23 @@ def has(selector, text):
 
 
 def test_find_who_set_a_value(task):
-    (task("find who set a value", "#/state")
-     .fill(".pane.state [data-search]", "notes/fog").then(has("[data-property=text] .blame", "ben"))
-     .end())
+    (
+        task("find who set a value", "#/state")
+        .fill(".pane.state [data-search]", "notes/fog")
+        .then(has("[data-property=text] .blame", "ben"))
+        .end()
+    )
 
 
 def test_see_it_as_of_a_day(task, large):
     versions = Page.json(task_page(large), "/v1/history?path=stations/harbour")
     earlier = versions[-4]
-    (task("see it as of another time", "#/state?path=stations/harbour")
-     .fill("#jump", earlier["time"])
-     .then(has("[data-property=height] .cell", str(earlier["new"]["height"]))).end())
+    (
+        task("see it as of another time", "#/state?path=stations/harbour")
+        .fill("#jump", earlier["time"])
+        .then(has("[data-property=height] .cell", str(earlier["new"]["height"])))
+        .end()
+    )
 
 
 def task_page(server):
@@ -141,69 +150,112 @@ def task_page(server):
 
 
 def test_see_what_a_transaction_changed(task):
-    (task("what a transaction changed", "#/state?path=notes/fog")
-     .click("[data-property=text] .blame a").then(has(".detail ins", "most")).end())
+    (
+        task("what a transaction changed", "#/state?path=notes/fog")
+        .click("[data-property=text] .blame a")
+        .then(has(".detail ins", "most"))
+        .end()
+    )
 
 
 def test_undo_it(task, large):
     head = task_page(large).head
     found = task_page(large).json("/v1/history?path=stations/harbour")[-1]["sequence"]
-    (task("undo it", f"#/log?tx={found}")
-     .key("u").then(has("dialog .new", "4"))
-     .fill("dialog [name=actor]", "tester")
-     .then(f"{has('.transaction h3', f'tx {head + 1:,}')}").end())
+    (
+        task("undo it", f"#/log?tx={found}")
+        .key("u")
+        .then(has("dialog .new", "4"))
+        .fill("dialog [name=actor]", "tester")
+        .then(f"{has('.transaction h3', f'tx {head + 1:,}')}")
+        .end()
+    )
     assert task_page(large).head == head + 1
 
 
 def test_compare_two_moments(task):
-    (task("compare two moments of a record", "#/state?path=stations/harbour")
-     .key("c").then(has(".compare .change", "height")).end())
+    (
+        task("compare two moments of a record", "#/state?path=stations/harbour")
+        .key("c")
+        .then(has(".compare .change", "height"))
+        .end()
+    )
 
 
 def test_all_changes_of_one_author_today(task):
-    (task("all changes of one author today", "#/log")
-     .fill(".pane.log [data-search]", "actor=eve since=today")
-     .then(has("#log-list .row", "a broken sensor")
-           + " && !document.querySelector('#log-list').innerText.includes('survey')").end())
+    (
+        task("all changes of one author today", "#/log")
+        .fill(".pane.log [data-search]", "actor=eve since=today")
+        .then(
+            has("#log-list .row", "a broken sensor")
+            + " && !document.querySelector('#log-list').innerText.includes('survey')"
+        )
+        .end()
+    )
 
 
 def test_the_slowest_plans_reason(task):
-    (task("the slowest plan's reason", "#/query?q=readings where checked = true and value = 7 limit 1")
-     .key("w").then(has(".plan", "results")).end())
+    (
+        task(
+            "the slowest plan's reason",
+            "#/query?q=readings where checked = true and value = 7 limit 1",
+        )
+        .key("w")
+        .then(has(".plan", "results"))
+        .end()
+    )
 
 
 def test_which_collection_is_large_and_what_compaction_saves(task):
-    (task("which collection is large, and compaction", "#/log")
-     .key("4").then(has(".tile-name", "readings"))
-     .key("m").then(has(".saving", "It would drop")).end())
+    (
+        task("which collection is large, and compaction", "#/log")
+        .key("4")
+        .then(has(".tile-name", "readings"))
+        .key("m")
+        .then(has(".saving", "It would drop"))
+        .end()
+    )
 
 
 def test_follow_a_reference_and_back(task):
-    (task("follow a reference and back", "#/state?path=notes/fog")
-     .click(".reference", "north").then(has("[data-property=name] .cell", "North"))
-     .back().then(has("[data-property=title] .cell", "Fog")).end())
+    (
+        task("follow a reference and back", "#/state?path=notes/fog")
+        .click(".reference", "north")
+        .then(has("[data-property=name] .cell", "North"))
+        .back()
+        .then(has("[data-property=title] .cell", "Fog"))
+        .end()
+    )
 
 
 def test_watch_a_query_live(task):
-    (task("watch a query live", "#/query?q=stations sort name")
-     .key("l").then(has(".tools .note", "· live")).end())
+    (
+        task("watch a query live", "#/query?q=stations sort name")
+        .key("l")
+        .then(has(".tools .note", "· live"))
+        .end()
+    )
 
 
 def test_a_records_whole_history(task):
-    (task("a record's whole history", "#/state")
-     .fill(".pane.state [data-search]", "stations/harbour")
-     .then("document.querySelectorAll('.mark').length >= 7").end())
+    (
+        task("a record's whole history", "#/state")
+        .fill(".pane.state [data-search]", "stations/harbour")
+        .then("document.querySelectorAll('.mark').length >= 7")
+        .end()
+    )
 
 
 def test_export_what_is_seen(task):
-    one = task("export what is seen", "#/query?q=readings where station = \"north\" limit 100")
-    one.page.run("URL.createObjectURL = (blob) => { window.saved = blob.size; return 'blob:x' };"
-                 "HTMLAnchorElement.prototype.click = () => {};")
+    one = task("export what is seen", '#/query?q=readings where station = "north" limit 100')
+    one.page.run(
+        "URL.createObjectURL = (blob) => { window.saved = blob.size; return 'blob:x' };"
+        "HTMLAnchorElement.prototype.click = () => {};"
+    )
     one.key("x").then("window.saved > 100").end()
 
 
 def test_the_list_stays_smooth(task, large):
-    """Scrolling draws each frame, wherever in the log: no frame takes longer than a tenth of a second."""
+    """Scrolling draws each frame, wherever in the log; none takes longer than 100 ms."""
     one = task("scroll through the log", "#/log")
     worst = one.page.browser.execute_async_script("""
       const done = arguments[0];

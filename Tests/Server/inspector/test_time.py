@@ -32,12 +32,17 @@ def test_a_moment_shows_the_values_of_then(page):
     page.open("#/state?path=stations/harbour")
     versions = page.json("/v1/history?path=stations/harbour")
     for version in versions[-4:]:
-        page.run("location.hash = arguments[0]",
-                 f"#/state?path=stations/harbour&at={version['sequence']}")
+        page.run(
+            "location.hash = arguments[0]",
+            f"#/state?path=stations/harbour&at={version['sequence']}",
+        )
         height = version["new"]["height"]
-        page.until(lambda: page.run(
-            "return document.querySelector('[data-property=height] .cell')?.innerText")
-            == str(height))
+        page.until(
+            lambda: page.run(
+                "return document.querySelector('[data-property=height] .cell')?.innerText"
+            )
+            == str(height)
+        )
 
 
 def test_steps_tags_and_now(page):

@@ -8,8 +8,12 @@ import pytest
 from inspector_page import CAMBIUM, cambium
 
 VIEWS = {
-    "log": "#/log?tx=1995", "state": "#/state?path=stations/harbour", "query": "#/query?q=stations",
-    "sizes": "#/sizes", "schema": "#/schema", "health": "#/health",
+    "log": "#/log?tx=1995",
+    "state": "#/state?path=stations/harbour",
+    "query": "#/query?q=stations",
+    "sizes": "#/sizes",
+    "schema": "#/schema",
+    "health": "#/health",
 }
 
 
@@ -17,8 +21,11 @@ def test_sizes_are_all_bytes(page):
     page.open("#/sizes")
     lines = page.json("/v1/info?by=collection,property&limit=1000")
     page.sees("readings", ".treemap")
-    areas = page.run("""return Object.fromEntries([...document.querySelectorAll('.tile.top')]
-      .map(e => [e.querySelector('button').ariaLabel.split(',')[0], e.offsetWidth * e.offsetHeight]))""")
+    areas = page.run(
+        """return Object.fromEntries([...document.querySelectorAll('.tile.top')]
+      .map(e => [e.querySelector('button').ariaLabel.split(',')[0],
+        e.offsetWidth * e.offsetHeight]))"""
+    )
     sums = {}
     for line in lines:
         name = line.get("collection") or f"({line['use']})"
@@ -62,19 +69,26 @@ def test_each_view_has_an_address_json_and_a_command(page, view):
     page.open(VIEWS[view])
     page.settle()
     pane = f".pane.{view}"
-    found = page.run("""return [...document.querySelectorAll(arguments[0] + ' .source')]
+    found = page.run(
+        """return [...document.querySelectorAll(arguments[0] + ' .source')]
       .filter(e => e.checkVisibility())
-      .map(e => [e.querySelector('a').href, e.querySelector('code').innerText])""", pane)
+      .map(e => [e.querySelector('a').href, e.querySelector('code').innerText])""",
+        pane,
+    )
     assert found
     for address, command in found:
         words = shlex.split(command)
         assert words[0] == "cambium"
         assert words[2] == page.server.database.name
         words[2] = str(page.server.database)
-        printed = cambium(*words[1:], "--json").strip().splitlines() if "--explain" not in words else []
+        printed = (
+            cambium(*words[1:], "--json").strip().splitlines() if "--explain" not in words else []
+        )
         with urllib.request.urlopen(address, timeout=20) as answer:
             lines = answer.read().decode().strip().splitlines()
-        assert [json.loads(line).keys() for line in printed] == [json.loads(line).keys() for line in lines]
+        assert [json.loads(line).keys() for line in printed] == [
+            json.loads(line).keys() for line in lines
+        ]
     page.errors()
 
 

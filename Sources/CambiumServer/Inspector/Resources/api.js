@@ -28,9 +28,11 @@ export function address(command, parameters = {}) {
 
 async function send(path, options = {}) {
   const headers = { ...options.headers };
+  const used = token;
   if (token) headers.Authorization = `Bearer ${token}`;
   const response = await fetch(path, { ...options, headers });
-  if (response.status === 401 && askForToken()) return send(path, options);
+  // Another request may have asked for the token meanwhile.
+  if (response.status === 401 && (token !== used || askForToken())) return send(path, options);
   if (response.ok) return response;
   let error = {};
   try {
@@ -74,18 +76,30 @@ async function* texts(response, signal) {
  * The first `max` lines of a command's answer; `more` is true where there would be others. `onPart`
  * gets what is there so far each time that something comes, also while a long search goes on.
  */
-export async function lines(command, parameters, { signal, max = 1000, onPart } = {}) {
+export const lines = (command, parameters, options) =>
+  linesAt(address(command, parameters), options);
+
+/**
+ * The lines at an address. A command that is asked for a `page` ends with the address of the next
+ * one, which is the property `next` of the array.
+ */
+export async function linesAt(path, { signal, max = 1000, onPart } = {}) {
   const found = [];
   found.more = false;
-  const response = await send(address(command, parameters), { signal });
+  const response = await send(path, { signal });
   for await (const batch of texts(response, signal)) {
     for (const line of batch) {
       if (!line) continue;
+      const value = parsed(line);
+      if (typeof value?.next === "string" && Object.keys(value).every((name) => name === "next"
+        || name === "v")) {
+        found.next = value.next;
+        continue;
+      }
       if (found.length === max) {
         found.more = true;
         return found;
       }
-      const value = parsed(line);
       if (value?.error?.code) throw new ServerError(500, value.error);
       found.push(value);
     }
@@ -113,7 +127,8 @@ export async function one(command, parameters, options = {}) {
     for await (const lines of texts(response, options.signal)) {
       text += lines.join("\n");
       if (text.length > charactersMax) throw new ServerError(200, { code: "too_long",
-        message: "It is too long to be shown.", hint: "The link and the command below give all of it." });
+        message: "It is too long to be shown.",
+          hint: "The link and the command below give all of it." });
     }
     const value = text.trim() ? JSON.parse(text) : undefined;
     return value?.found === false ? undefined : value;

@@ -17,7 +17,8 @@ const signs = { added: "+", removed: "−", changed: "~" };
 /** One change: its path, and a row for each property that differs. */
 export function changeElement(change, { toPath } = {}) {
   const kind = kindOf(change);
-  const target = toPath ? toPath(change.path) : link("state", { path: change.path, cmp: undefined });
+  const target = toPath ? toPath(change.path) : link("state", { path: change.path,
+    cmp: undefined });
   const rows = propertyChanges(change.old ?? undefined, change.new ?? undefined).slice(0, 200);
   return h("article", { class: `change ${kind}`, "aria-label": `${kind}: ${change.path}` },
     h("h4", {}, h("span", { class: "sign", "aria-hidden": "true" }, signs[kind]),

@@ -41,7 +41,8 @@ export function bars(rows, across, value) {
 
 export function line(rows, across, value) {
   const place = (cell) => typeOf(cell) === "date" ? Date.parse(cell.$date) : Number(cell);
-  const points = rows.slice(0, pointsMax).map((row) => [place(row[across]), row[value], row[across]])
+  const points = rows.slice(0, pointsMax).map((row) => [place(row[across]), row[value],
+    row[across]])
     .filter(([x, y]) => Number.isFinite(x) && isNumber(y)).sort((one, other) => one[0] - other[0]);
   if (points.length === 0) return h("p", { class: "note" }, "Nothing to draw.");
   const xs = points.map((point) => point[0]);
@@ -57,7 +58,9 @@ export function line(rows, across, value) {
   h("text", { x: 54, y: 240, "text-anchor": "end" }, short(low)),
   h("text", { x: 60, y: 260 }, text(points[0][2])),
   h("text", { x: 740, y: 260, "text-anchor": "end" }, text(points.at(-1)[2])),
-  h("polyline", { points: points.map(([px, py]) => `${x(px).toFixed(1)},${y(py).toFixed(1)}`).join(" ") }));
+  h("polyline", {
+    points: points.map((point) => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`).join(" "),
+  }));
 }
 
 const short = (number) => Number.isInteger(number) ? count(number) : number.toPrecision(4);
@@ -67,7 +70,8 @@ export function planDrawing(plan) {
   const all = [plan.estimated, ...Object.values(plan.actual),
     ...plan.steps.flatMap((step) => [step.estimated, step.actual])];
   const max = Math.max(1, ...all.filter((number) => typeof number === "number"));
-  const bar = (label, number, kind) => typeof number === "number" && h("div", { class: `plan-bar ${kind}` },
+  const bar = (label, number, kind) => typeof number === "number" && h("div",
+    { class: `plan-bar ${kind}` },
     h("span", { class: "plan-label" }, label),
     h("svg", { viewBox: "0 0 200 10", preserveAspectRatio: "none", "aria-hidden": "true" },
       h("rect", { x: 0, y: 0, height: 10, width: Math.max(1, number / max * 200) })),
@@ -79,7 +83,8 @@ export function planDrawing(plan) {
   return h("div", { class: "plan" },
     (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked)} to find `
       + `${count(found ?? 0)}: an index on what it keeps by would spare the rest.`),
-    h("ol", { class: "plan-steps" }, plan.steps.map(({ words, estimated, actual }, index) => h("li", {},
+    h("ol", { class: "plan-steps" }, plan.steps.map((
+      { words, estimated, actual }, index) => h("li", {},
       h("span", { class: "plan-step" }, words),
       bar("estimated", estimated, "estimated"), bar("actual", actual, "actual"), index === 0 && [
         bar("estimated", plan.steps.some((one) => typeof one.estimated === "number") ? undefined
@@ -103,7 +108,8 @@ export function readPlan(lines) {
     if (estimate) plan.estimated = number(estimate);
     else if (whole.startsWith("actual: ")) {
       for (const [, value, name] of whole.matchAll(/([\d,]+) ([a-z ]+)/g)) {
-        plan.actual[name.replace(" read", "").replace(/y$/, "ies").replace(/^(record|result)$/, "$1s")]
+        plan.actual[name.replace(" read", "").replace(/y$/, "ies").replace(/^(record|result)$/,
+          "$1s")]
           = number(value);
       }
     } else plan.steps.push({ words: whole });

@@ -10,7 +10,8 @@ let fields = 0;
  */
 export function completing(input, offers, { onEnter = () => {}, onInput = () => {} } = {}) {
   const id = `offers${fields += 1}`;
-  const box = h("ul", { class: "offers", role: "listbox", id, hidden: true, "aria-label": "Offers" });
+  const box = h("ul", { class: "offers", role: "listbox", id, hidden: true,
+    "aria-label": "Offers" });
   let shown = { options: [] };
   let chosen = -1;
   let turn = 0;
@@ -59,6 +60,8 @@ export function completing(input, offers, { onEnter = () => {}, onInput = () => 
   // A word that is typed quickly asks once.
   const updateSoon = settled(40, update);
   input.addEventListener("input", () => {
+    // What was offered was for another text.
+    close();
     onInput();
     updateSoon();
   });

@@ -1,7 +1,8 @@
 // Elements as expressions: h("a", { href: "#" }, "text"). Listeners are properties that begin
 // with "on"; a property that is undefined, null or false is left out.
 
-const svgTags = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "title", "polyline"]);
+const svgTags = new Set(["svg", "g", "path", "rect", "line", "circle", "text", "title",
+  "polyline"]);
 const svgSpace = "http://www.w3.org/2000/svg";
 
 export function h(tag, properties = {}, ...children) {

@@ -5,7 +5,8 @@ import { h } from "./dom.js";
 export const count = (number) => Number(number).toLocaleString("en-GB");
 
 /** A number with its noun. */
-export const plural = (number, noun) => `${count(number)} ${noun}${Number(number) === 1 ? "" : "s"}`;
+export const plural = (number, noun) =>
+  `${count(number)} ${noun}${Number(number) === 1 ? "" : "s"}`;
 
 export function bytes(number) {
   const units = ["B", "kB", "MB", "GB", "TB"];
@@ -62,13 +63,15 @@ export function text(value) {
 export function valueElement(value, max = 400) {
   const whole = text(value);
   const cut = whole.length > max ? whole.slice(0, max) + "…" : whole;
-  return h("span", { class: `value ${typeOf(value)}`, title: whole.length > max ? whole.slice(0, 4000) : null },
+  const title = whole.length > max ? whole.slice(0, 4000) : null;
+  return h("span", { class: `value ${typeOf(value)}`, title },
     cut);
 }
 
 /** A word as a shell takes it. */
 export function quoted(word) {
-  return /^[A-Za-z0-9_./,:=@%+~-]+$/.test(word) ? word : `'${String(word).replaceAll("'", "'\\''")}'`;
+  return /^[A-Za-z0-9_./,:=@%+~-]+$/.test(word) ? word
+    : `'${String(word).replaceAll("'", "'\\''")}'`;
 }
 
 export const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);

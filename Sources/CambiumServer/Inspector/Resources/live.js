@@ -39,7 +39,8 @@ export function applyDifference(rows, sections, difference) {
   }
   return {
     rows: groups.flatMap((one) => one.rows),
-    sections: isSectioned ? groups.map((one) => ({ value: one.value, count: one.rows.length })) : [],
+    sections: isSectioned ? groups.map((one) => ({ value: one.value, count: one.rows.length }))
+      : [],
     marks,
   };
 }
@@ -49,7 +50,8 @@ function changeSections(groups, { deletions = [], insertions = [], moves = [] })
     && !moves.some((move) => move.from === index));
   const come = [...insertions.map((one) => [one.at, { value: one.value, rows: [] }]),
     ...moves.map((move) => [move.to, groups[move.from]])];
-  for (const [at, section] of come.sort((one, other) => one[0] - other[0])) left.splice(at, 0, section);
+  come.sort((one, other) => one[0] - other[0]);
+  for (const [at, section] of come) left.splice(at, 0, section);
   return left;
 }
 

@@ -77,7 +77,8 @@ function showStatus() {
 }
 
 function focusField() {
-  const field = main.querySelector(".pane.current [data-search]") ?? main.querySelector("[data-search]");
+  const field = main.querySelector(".pane.current [data-search]")
+    ?? main.querySelector("[data-search]");
   field?.focus();
   field?.select();
 }
@@ -89,7 +90,8 @@ function otherPane() {
 
 async function start() {
   fill(document.getElementById("views"), views.map((view, index) =>
-    h("a", { href: `#/${view.name}`, "data-view": view.name, title: `${view.title} (${index + 1})` },
+    h("a", { href: `#/${view.name}`, "data-view": view.name,
+      title: `${view.title} (${index + 1})` },
       view.title)));
   document.getElementById("help").addEventListener("click", showHelp);
   try {

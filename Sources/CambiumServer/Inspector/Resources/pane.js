@@ -11,7 +11,9 @@ import { store } from "./store.js";
  */
 export function commandLine(command, parameters, operands = []) {
   const words = ["cambium", command, store.database || "DB"];
-  for (const name of operands) if (parameters[name] !== undefined) words.push(quoted(parameters[name]));
+  for (const name of operands) {
+    if (parameters[name] !== undefined) words.push(quoted(parameters[name]));
+  }
   for (const [name, value] of Object.entries(parameters)) {
     if (operands.includes(name) || value === undefined || value === false || value === "") continue;
     for (const one of Array.isArray(value) ? value : [value]) {

@@ -1,8 +1,9 @@
-// The query language as far as the page needs it: its words, to complete them, to sort by a column,
-// and to ask for a page.
+// The query language as far as the page needs it: its words, to complete them, and to sort by a
+// column.
 
 const keywords = ["where", "select", "distinct", "sort", "section by", "limit", "offset", "join",
-  "left join", "and", "or", "not", "in", "between", "like", "prefix", "suffix", "contains", "matches",
+  "left join", "and", "or", "not", "in", "between", "like", "prefix", "suffix", "contains",
+    "matches",
   "is null", "| count", "| group by", "count", "sum(", "avg(", "min(", "max(", "having"];
 
 const clauses = new Set(["join", "left", "where", "select", "section", "sort", "limit", "offset",
@@ -62,13 +63,6 @@ export function sortOf(query) {
   if (!range) return [];
   const [, sign, property] = query.slice(...range).match(/^sort\s+(-?)\s*([^\s,]+)/i) ?? [];
   return [property, sign === "-"];
-}
-
-/** The query for a page of its results; undefined where it has its own end, or is no list. */
-export function paged(query, offset, limit) {
-  const ranges = clauseRanges(query);
-  if (["|", "limit", "offset", "after"].some((name) => ranges[name])) return undefined;
-  return `${query} limit ${limit}${offset > 0 ? ` offset ${offset}` : ""}`;
 }
 
 /** What may stand at the cursor; `names(collection)` promises the names of its properties. */

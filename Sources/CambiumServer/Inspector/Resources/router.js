@@ -14,7 +14,8 @@ function read() {
 /** The address with other parameters; those that are undefined are left out. */
 export function link(view, changes = {}, keep = ["at", "tx", "path", "f"]) {
   const kept = keep.filter((name) => name in route.parameters);
-  const all = { ...Object.fromEntries(kept.map((name) => [name, route.parameters[name]])), ...changes };
+  const all = { ...Object.fromEntries(kept.map((name) => [name, route.parameters[name]])),
+    ...changes };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(all)) {
     if (value !== undefined && value !== "") query.set(name, value);

@@ -217,7 +217,8 @@ function drawTicks() {
   const room = Math.max(1, Math.floor(width / 3));
   let step = 1;
   for (let next = 10; (to - from) / step > room; next = step * 10) {
-    step = [2, 5, 10].map((by) => next / 10 * by).find((size) => (to - from) / size <= room) ?? next;
+    step = [2, 5, 10].map((by) => next / 10 * by).find((size) => (to - from) / size <= room)
+      ?? next;
   }
   const lines = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {

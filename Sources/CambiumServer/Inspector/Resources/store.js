@@ -4,7 +4,7 @@
 import { one, lines, follow } from "./api.js";
 
 export const store = {
-  database: "", canWrite: false, head: 0, horizon: 0, tags: [], definitions: new Map(),
+  database: "", scope: "", canWrite: false, head: 0, horizon: 0, tags: [], definitions: new Map(),
   info: undefined, connection: "connecting",
 };
 
@@ -21,8 +21,13 @@ function tell(transaction) {
 }
 
 export async function load() {
-  const [info, server, overview] = await Promise.all([
-    one("info"), one("server").catch(() => undefined), one("").catch(() => undefined)]);
+  const [server, overview] = await Promise.all([one("server"), one("").catch(() => undefined)]);
+  // Whoever may see a part only is not told the numbers of the whole.
+  const info = await one("info").catch((error) => {
+    if (error.status === 403) return { head: server.head };
+    throw error;
+  });
+  store.scope = server.scope ?? "";
   // The commands that the server offers, by their names.
   store.commands = overview?.commands && new Set(overview.commands.map((command) => command.name));
   store.info = info;
@@ -30,8 +35,8 @@ export async function load() {
   store.horizon = info.horizon ?? 0;
   store.first = info.first;
   store.last = info.last;
-  store.database = server?.database ?? info.path ?? "";
-  store.canWrite = server ? server.write === true : true;
+  store.database = server.database ?? "";
+  store.canWrite = server.write === true;
   loadTags();
   await loadDefinitions();
 }

@@ -34,9 +34,12 @@ export function resultTable({ onSort, onOpen, onEnd, marks = new Map() }) {
 
   function draw() {
     shown = columns.filter((name) => !hidden.has(name)).slice(0, columnsMax);
-    scroller.style.setProperty("--columns", shown.map((name) => `minmax(${width(name)}ch, 1fr)`).join(" "));
-    scroller.style.setProperty("--width", `${shown.reduce((sum, name) => sum + width(name) + 2, 0)}ch`);
-    fill(header, shown.map((name) => h("span", { role: "columnheader", class: typeOf(rows[0]?.[name]),
+    scroller.style.setProperty("--columns",
+      shown.map((name) => `minmax(${width(name)}ch, 1fr)`).join(" "));
+    scroller.style.setProperty("--width",
+      `${shown.reduce((sum, name) => sum + width(name) + 2, 0)}ch`);
+    fill(header, shown.map((name) => h("span", { role: "columnheader",
+      class: typeOf(rows[0]?.[name]),
       "aria-sort": sort[0] === name ? (sort[1] ? "descending" : "ascending") : "none" },
     button([name, sort[0] === name ? (sort[1] ? " ↓" : " ↑") : ""].join(""), () => onSort(name),
       { class: "quiet", title: `Sort by ${name}` }))));
@@ -48,7 +51,8 @@ export function resultTable({ onSort, onOpen, onEnd, marks = new Map() }) {
   const widths = new Map();
   function width(name) {
     if (!widths.has(name)) {
-      const longest = Math.max(name.length + 2, ...rows.slice(0, 50).map((row) => text(row[name]).length));
+      const lengths = rows.slice(0, 50).map((row) => text(row[name]).length);
+      const longest = Math.max(name.length + 2, ...lengths);
       widths.set(name, Math.min(40, longest + 1));
     }
     return widths.get(name);
@@ -108,7 +112,8 @@ export function save(name, type, content) {
 
 /** The columns to choose from. */
 export function columnChoice(table, hidden, onChange) {
-  return h("details", { class: "columns" }, h("summary", {}, `Columns ${count(table.shown.length)}`),
+  return h("details", { class: "columns" }, h("summary", {},
+    `Columns ${count(table.shown.length)}`),
     h("div", { class: "choice" }, table.columns.slice(0, 200).map((name) => h("label", {},
       h("input", { type: "checkbox", checked: !hidden.has(name), onchange: (event) => {
         if (event.target.checked) hidden.delete(name);

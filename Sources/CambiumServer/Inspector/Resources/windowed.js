@@ -15,7 +15,8 @@ const overscan = 6;
 export function windowedList({ row, rowHeight = 24, role = "listbox", label, onOpen = () => {},
   onMove = () => {}, onRange = () => {}, onKey = () => false, id }) {
   const rows = h("div", { class: "rows", role: "presentation" });
-  const element = h("div", { class: "windowed", role, "aria-label": label, tabindex: "0", id }, rows);
+  const element = h("div", { class: "windowed", role, "aria-label": label, tabindex: "0", id },
+    rows);
   let total = 0;
   let top = 0;
   let active = -1;

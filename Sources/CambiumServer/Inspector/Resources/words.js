@@ -60,13 +60,15 @@ function common(a, b) {
 
 /** Two values side by side: [old, new], in which the words of texts that differ are marked. */
 export function sides(old, new_) {
-  if (typeof old !== "string" || typeof new_ !== "string" || (old.length < 12 && new_.length < 12)) {
+  if (typeof old !== "string" || typeof new_ !== "string" || (old.length < 12
+    && new_.length < 12)) {
     return [old, new_].map((value) => value === undefined ? "" : valueElement(value));
   }
   const parts = difference(old, new_);
   return ["old", "new"].map((side) => h("span", { class: "value text" },
     parts.filter(([kind]) => kind === "same" || kind === side)
-      .map(([kind, part]) => kind === "same" ? part : h(side === "old" ? "del" : "ins", {}, part))));
+      .map(([kind, part]) => kind === "same" ? part : h(side === "old" ? "del" : "ins", {},
+        part))));
 }
 
 /** The properties in which two records differ: [name, old, new]; name is "" for other values. */

@@ -121,7 +121,8 @@ export function editing({ element, read, redraw }) {
     fill(element, staged.size > 0 && h("div", { class: "bar-staged", role: "group",
       "aria-label": "Staged changes" },
     h("b", {}, `${count(staged.size)} staged`),
-    theirs && h("span", { class: "problem" }, `tx ${count(theirs)} has changed this record meanwhile`),
+    theirs && h("span", { class: "problem" },
+      `tx ${count(theirs)} has changed this record meanwhile`),
     button("Preview and save…", preview, { class: "main", title: "Ctrl+S" }),
     button("Discard", () => {
       forget();

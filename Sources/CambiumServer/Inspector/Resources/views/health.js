@@ -12,7 +12,8 @@ export function healthView(element, signal) {
   const start = button("Verify", verify, { class: "main", title: "Check everything (v)" });
   const part = (name, title, ...content) => {
     parts[name] = h("div", {});
-    return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content, parts[name]);
+    return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content,
+      parts[name]);
   };
   element.append(h("div", { class: "cards" },
     part("verify", "Soundness", h("p", { class: "actions" }, start), verifyBox),
@@ -70,7 +71,8 @@ export function healthView(element, signal) {
   }
 
   const table = (names, rows) => rows.length === 0 ? h("p", { class: "note" }, "none")
-    : h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
+    : h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" },
+      name)))),
       h("tbody", {}, rows));
 
   async function fillPart(name, command, draw) {
@@ -90,12 +92,14 @@ export function healthView(element, signal) {
       const position = consumer.position ?? consumer.sequence ?? 0;
       const behind = consumer.behind ?? Math.max(0, store.head - position);
       return h("tr", {}, h("th", { scope: "row" }, consumer.name),
-        h("td", { class: "number" }, count(position)), h("td", { class: "number" }, count(behind), " ",
+        h("td", { class: "number" }, count(position)), h("td", { class: "number" }, count(behind),
+          " ",
           h("meter", { min: 0, max: Math.max(1, store.head), value: behind,
             "aria-label": `${consumer.name} is behind by`, high: 1000, optimum: 0 })));
     })));
 
-  const loadReaders = () => fillPart("readers", "readers", (all) => table(["Process", "Since", "Moment"],
+  const loadReaders = () => fillPart("readers", "readers", (all) => table(["Process", "Since",
+    "Moment"],
     all.map((reader) => h("tr", {}, h("th", { scope: "row" }, reader.pid ?? reader.process ?? ""),
       h("td", {}, reader.age ?? reader.since ?? time(reader.time)),
       h("td", { class: "number" }, String(reader.sequence ?? reader.transaction ?? ""))))));
@@ -109,7 +113,8 @@ export function healthView(element, signal) {
   function drawSummaries(info) {
     const says = (name) => store.commands && !store.commands.has(name);
     if (says("readers")) {
-      fill(parts.readers, h("p", {}, info.oldestSnapshot === undefined || info.oldestSnapshot === null
+      fill(parts.readers, h("p", {}, info.oldestSnapshot === undefined
+        || info.oldestSnapshot === null
         ? "Nobody reads an older state."
         : `The oldest state that somebody reads is ${Number(info.oldestSnapshot).toFixed(1)} s old.`));
     }
@@ -136,7 +141,8 @@ export function healthView(element, signal) {
           + info.generation), row("origin", h("code", {}, info.origin)))),
       table(["Table", "Entries", "Bytes", "Depth"], (info.tables ?? []).map((one) => h("tr", {},
         h("th", { scope: "row" }, `${one.environment} ${one.name}`),
-        h("td", { class: "number" }, count(one.entries)), h("td", { class: "number" }, bytes(one.bytes)),
+        h("td", { class: "number" }, count(one.entries)), h("td", { class: "number" },
+          bytes(one.bytes)),
         h("td", { class: "number" }, String(one.depth))))), source.element);
     } catch (error) {
       showProblem(parts.info, error);

@@ -34,7 +34,7 @@ export function logView(element, signal) {
 
   // MARK: The field
 
-  const field = h("input", { type: "search", "data-search": "", spellcheck: "false",
+  const field = h("input", { type: "text", "data-search": "", spellcheck: "false",
     autocomplete: "off", "aria-label": "Filter", "aria-describedby": "filter-mistake",
     placeholder: "actor=anna op=delete path=weather/* since=yesterday" });
   const mistakeLine = h("div", { class: "mistake", id: "filter-mistake", role: "alert" });

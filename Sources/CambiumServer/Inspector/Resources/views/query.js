@@ -1,12 +1,12 @@
 // Query: results as a table, the plan as a drawing, a chart, and a list that follows every change.
 
 import { h, button, fill, announce } from "../dom.js";
-import { lines, follow } from "../api.js";
+import { lines, linesAt, follow } from "../api.js";
 import { route, link, change, moment, go } from "../router.js";
 import { store } from "../store.js";
 import { completing } from "../complete.js";
 import { resultTable, columnChoice, csv, jsonLines, save } from "../table.js";
-import { queryOffers, sortedBy, sortOf, paged, isGrouped, collectionOf } from "../querytext.js";
+import { queryOffers, sortedBy, sortOf, isGrouped, collectionOf } from "../querytext.js";
 import { bars, line, chartColumns, planDrawing, readPlan } from "../charts.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { placeOf, markElement } from "../filter.js";
@@ -15,13 +15,13 @@ import { readChildren } from "./state.js";
 import { applyDifference } from "../live.js";
 
 const page = 200;
-/** A query with its own end, and groups, are read to here. */
-const rowsMax = 5000;
 
 export function queryView(element, signal) {
   let asked;
   let rows = [];
   let isComplete = true;
+  /** The address of the next page. */
+  let next;
   let isLoading = false;
   let stop = new AbortController();
   let hidden = new Set();
@@ -38,12 +38,16 @@ export function queryView(element, signal) {
     asked = undefined;
     change({ q: field.value.trim() || undefined, live: undefined });
   };
-  const fieldBox = completing(field, (text, caret) => queryOffers(text, caret, collections, namesOf),
+  const fieldBox = completing(field, (text, caret) => queryOffers(text, caret, collections,
+    namesOf),
     { onEnter: run });
 
   let collections = [...store.definitions.keys()];
-  readChildren("", { limit: 100 }).then((children) => {
-    collections = [...new Set([...collections, ...children.map((child) => child.path)])];
+  readChildren(store.scope, { limit: 100 }).then((children) => {
+    const found = children.filter((child) => child.children > 0).map((child) => child.path);
+    // A part of the tree may be one collection.
+    if (store.scope && found.length === 0) found.push(store.scope);
+    collections = [...new Set([...collections, ...found])];
     drawStart();
   }, () => {});
 
@@ -51,8 +55,10 @@ export function queryView(element, signal) {
   async function namesOf(collection) {
     if (!collections.includes(collection)) return [];
     if (!names.has(collection)) {
-      names.set(collection, (store.definitions.get(collection)?.properties ?? []).map((one) => one.name));
-      const seen = await lines("query", { query: `${collection} limit 5` }, { max: 5 }).catch(() => []);
+      const declared = store.definitions.get(collection)?.properties ?? [];
+      names.set(collection, declared.map((one) => one.name));
+      const seen = await lines("query", { query: `${collection} limit 5` },
+        { max: 5 }).catch(() => []);
       names.set(collection, [...new Set([...names.get(collection), "id",
         ...seen.flatMap((row) => Object.keys(row).filter((name) => name !== "v"))])]);
     }
@@ -65,22 +71,28 @@ export function queryView(element, signal) {
   const liveButton = button("Live", () => change({ live: route.parameters.live ? undefined : "1" }),
     { "aria-pressed": "false", title: "Keep it up to date (l)" });
   const columnBox = h("span", {});
-  const tabs = ["table", "plan", "chart"].map((name) => button(name[0].toUpperCase() + name.slice(1),
-    () => change({ tab: name === "table" ? undefined : name }), { role: "tab", "data-tab": name,
-      id: `tab-${name}`, "aria-controls": "query-panel" }));
+  const tabs = ["Table", "Plan", "Chart"].map((title) => {
+    const name = title.toLowerCase();
+    return button(title, () => change({ tab: name === "table" ? undefined : name }), {
+      role: "tab", "data-tab": name,
+      id: `tab-${name}`, "aria-controls": "query-panel" });
+  });
   const table = resultTable({ marks, onSort: sortBy, onOpen: openRow, onEnd: loadMore });
   const panel = h("div", { class: "panel", id: "query-panel", role: "tabpanel" });
   const source = sourceLine();
   const exportAs = (kind) => {
     const content = kind === "csv" ? csv(rows, table.shown) : jsonLines(rows, table.shown);
-    save(`${collectionOf(asked ?? "query")}.${kind}`, kind === "csv" ? "text/csv" : "application/jsonl",
+    save(`${collectionOf(asked ?? "query")}.${kind}`, kind === "csv" ? "text/csv"
+      : "application/jsonl",
       content);
     announce(`${rows.length} rows are saved.`);
   };
   element.append(h("div", { class: "pane-head query-head" }, fieldBox,
     button("Run", run, { class: "main", title: "Run (Enter)" })), mistakeLine,
-  h("div", { class: "tools" }, h("div", { role: "tablist", "aria-label": "Show as" }, tabs), counter,
-    liveButton, columnBox, button("CSV", () => exportAs("csv"), { title: "Save what is seen as CSV (x)" }),
+  h("div", { class: "tools" }, h("div", { role: "tablist", "aria-label": "Show as" }, tabs),
+    counter,
+    liveButton, columnBox, button("CSV", () => exportAs("csv"),
+      { title: "Save what is seen as CSV (x)" }),
     button("JSON lines", () => exportAs("jsonl"), { title: "Save what is seen as JSON lines" })),
   panel, source.element);
 
@@ -95,9 +107,11 @@ export function queryView(element, signal) {
   /** The records of a group, as a query. */
   function openGroup(row) {
     const base = asked.slice(0, asked.indexOf("|")).trim();
-    const by = asked.match(/group by\s+(.*?)\s+select/i)?.[1].split(",").map((name) => name.trim()) ?? [];
+    const by = asked.match(/group by\s+(.*?)\s+select/i)?.[1].split(",").map((name) => name.trim())
+      ?? [];
     const tests = by.filter((name) => row[name] !== undefined)
-      .map((name) => row[name] === null ? `${name} is null` : `${name} = ${JSON.stringify(row[name])}`);
+      .map((name) => row[name] === null ? `${name} is null`
+        : `${name} = ${JSON.stringify(row[name])}`);
     if (tests.length === 0) return;
     const joint = / where /i.test(base) ? " and " : " where ";
     change({ q: base + joint + tests.join(" and ") });
@@ -124,14 +138,14 @@ export function queryView(element, signal) {
     if (isComplete || isLoading || !asked || route.parameters.live) return;
     isLoading = true;
     const { signal } = stop;
-    const part = paged(asked, rows.length, page);
     try {
-      const found = await lines("query", { query: part ?? asked, at: moment() },
-        { signal, max: part ? page : rowsMax });
+      const found = isFirst ? await lines("query", { query: asked, at: moment(), page }, { signal })
+        : await linesAt(next, { signal });
       if (signal.aborted) return;
-      isComplete = part ? found.length < page : true;
+      next = found.next;
+      isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
-      show(isFirst, !part && found.more);
+      show(isFirst);
     } catch (error) {
       if (signal.aborted) return;
       isComplete = true;
@@ -140,10 +154,9 @@ export function queryView(element, signal) {
     isLoading = false;
   }
 
-  function show(isOther, isCut = false) {
+  function show(isOther) {
     table.show(rows, sortOf(asked), isOther);
-    counter.textContent = `${count(rows.length)}${isComplete && !isCut ? "" : "+"} rows`
-      + (isCut ? ", the rest is not read" : "");
+    counter.textContent = `${count(rows.length)}${isComplete ? "" : "+"} rows`;
     if (isOther) {
       announce(counter.textContent);
       fill(columnBox, columnChoice(table, hidden, (names) => {
@@ -240,13 +253,15 @@ export function queryView(element, signal) {
     const value = numbers.includes(route.parameters.y) ? route.parameters.y
       : numbers.find((name) => name !== across);
     const by = table.columns.includes(route.parameters.x) ? route.parameters.x : across;
-    if (!value) return fill(panel, h("p", { class: "note" }, "There is no column of numbers to draw."));
+    if (!value) return fill(panel, h("p", { class: "note" },
+      "There is no column of numbers to draw."));
     const choice = (label, name, options, now) => h("label", {}, `${label} `, h("select",
       { onchange: (event) => change({ [name]: event.target.value }) },
       options.map((option) => h("option", { value: option, selected: option === now }, option))));
     const isOverTime = chartColumns(rows, [by]).dates.length > 0 || numbers.includes(by);
     fill(panel, h("div", { class: "tools" }, choice("Draw", "y", numbers, value),
-      choice("by", "x", table.columns, by)), isOverTime ? line(rows, by, value) : bars(rows, by, value));
+      choice("by", "x", table.columns, by)), isOverTime ? line(rows, by, value) : bars(rows, by,
+        value));
   }
 
   signal.addEventListener("abort", () => {

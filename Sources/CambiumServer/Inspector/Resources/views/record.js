@@ -23,7 +23,8 @@ export function recordPanel(element, signal) {
   const compareBox = h("div", { class: "compare" });
   const referenceBox = h("div", { class: "references" });
   const source = sourceLine();
-  const edits = editing({ element: h("div", { class: "edits" }), read: () => ({ ...state, version: seenVersion() }), redraw: drawBody });
+  const edits = editing({ element: h("div", { class: "edits" }), read: () => ({ ...state,
+    version: seenVersion() }), redraw: drawBody });
   element.append(head, body, edits.element, source.element, versionBox, compareBox, referenceBox);
 
   /** The version whose value is shown: what came while it was read is not taken for seen. */
@@ -102,7 +103,8 @@ export function recordPanel(element, signal) {
     const names = new Set([...entries.map(([name]) => name), ...staged.keys()]);
     const held = Object.fromEntries(entries);
     fill(body, h("table", {}, h("thead", {}, h("tr", {}, [["Property"], ["Value"],
-      ["Type", "type"], ["Set by"]].map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))),
+      ["Type", "type"], ["Set by"]].map(([name, kind]) => h("th", { scope: "col", class: kind },
+        name)))),
     h("tbody", {}, [...names].slice(0, 1000).map((name) => row(name, held[name])))));
   }
 
@@ -148,7 +150,8 @@ export function recordPanel(element, signal) {
       (definition.properties ?? []).filter((one) => targetOf(one.type) === to)
         .map((one) => ({ collection, name: one.name }))) : [];
     if (found.length === 0) return fill(referenceBox);
-    fill(referenceBox, h("h4", {}, "Referred to by"), found.slice(0, 20).map(({ collection, name }) => {
+    fill(referenceBox, h("h4", {}, "Referred to by"), found.slice(0, 20).map(({ collection,
+      name }) => {
       const query = `${collection} where ${name} = ${JSON.stringify(key)}`;
       const list = h("div", { class: "referring" });
       const details = h("details", { ontoggle: () => details.open && list.childElementCount === 0
@@ -191,20 +194,23 @@ export function recordPanel(element, signal) {
       return mark;
     });
     fill(versionBox, h("h4", {}, versions.length === versionsMax
-      ? `The newest ${count(versionsMax)} versions` : plural(versions.length, "version"), h("span", { class: "actions" },
+      ? `The newest ${count(versionsMax)} versions` : plural(versions.length, "version"), h("span",
+        { class: "actions" },
     button("◀", () => version(-1), { "aria-label": "Version before", title: "Before (b)" }),
     button("▶", () => version(1), { "aria-label": "Version after", title: "After (a)" }),
     button("Compare", compare, { title: "With the version before (c)" }))),
     h("div", { class: "strip", role: "group", "aria-label": "Versions" }, marks),
     h("ol", { class: "version-list" }, versions.slice(-12).reverse().map((version) => h("li",
       { class: version === versions[now] ? "selected" : null },
-      h("a", { href: link("state", { at: version.sequence }) }, `tx ${count(version.sequence)}`), " ",
+      h("a", { href: link("state", { at: version.sequence }) }, `tx ${count(version.sequence)}`),
+        " ",
       time(version.time), " ", version.metadata?.actor ?? "",
       version.metadata?.reason && h("q", {}, version.metadata.reason),
       " ", h("span", { class: "note" }, kindOfVersion(version))))));
   }
 
-  const kindOfVersion = (version) => version.exists === false || version.new === undefined ? "removed"
+  const kindOfVersion = (version) => version.exists === false || version.new === undefined
+    ? "removed"
     : version.old === undefined ? "added" : "changed";
   const versionText = (version) =>
     `tx ${version.sequence}, ${time(version.time)} ${version.metadata?.actor ?? ""}`;

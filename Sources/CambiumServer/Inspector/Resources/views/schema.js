@@ -19,7 +19,8 @@ export function schemaView(element, signal) {
   const boxes = h("div", { class: "boxes" });
   const stage = h("div", { class: "stage" }, drawing, boxes);
   const source = sourceLine();
-  element.append(h("div", { class: "pane-head" }, h("h2", {}, "Collections")), stage, source.element);
+  element.append(h("div", { class: "pane-head" }, h("h2", {}, "Collections")), stage,
+    source.element);
 
   async function load(at) {
     try {
@@ -30,7 +31,8 @@ export function schemaView(element, signal) {
         if (!line.collection || line.definition) continue;
         const one = found.get(line.collection)
           ?? { name: line.collection, children: line.children, properties: new Map() };
-        if (line.property) one.properties.set(line.property, { seen: line.types, present: line.present,
+        if (line.property) one.properties.set(line.property, { seen: line.types,
+          present: line.present,
           of: line.seen });
         found.set(line.collection, one);
       }
@@ -38,7 +40,8 @@ export function schemaView(element, signal) {
         const one = found.get(name) ?? { name, properties: new Map() };
         one.definition = definition;
         for (const property of definition.properties ?? []) {
-          one.properties.set(property.name, { ...one.properties.get(property.name), declared: property });
+          one.properties.set(property.name, { ...one.properties.get(property.name),
+            declared: property });
         }
         found.set(name, one);
       }
@@ -60,18 +63,22 @@ export function schemaView(element, signal) {
     const all = [...properties];
     return h("article", { class: "collection", "data-collection": name, "aria-label": name },
       h("h3", {}, h("a", { href: link("query", { q: name }, ["at"]) }, name),
-        h("span", { class: "note" }, collection.children === undefined ? "" : count(collection.children),
-          definition ? ` ${definition.model ?? "declared"} v${definition.version ?? 1}` : " not declared")),
+        h("span", { class: "note" }, collection.children === undefined ? ""
+          : count(collection.children),
+          definition ? ` ${definition.model ?? "declared"} v${definition.version ?? 1}`
+            : " not declared")),
       h("table", {}, h("tbody", {}, all.slice(0, propertiesMax).map(([property, known]) => {
         const to = targetOf(known.declared?.type);
         return h("tr", { "data-to": to, "data-property": property },
-          h("th", { scope: "row" }, property, known.declared?.required && h("abbr", { title: "required" }, "*")),
+          h("th", { scope: "row" }, property, known.declared?.required && h("abbr",
+            { title: "required" }, "*")),
           h("td", {}, to ? h("a", { href: link("schema", { show: to }) }, `→ ${to}`)
             : typeText(known)));
       }))),
       all.length > propertiesMax && h("p", { class: "note" }, `${all.length - propertiesMax} more`),
       h("ul", { class: "declared" }, definition && [
-        (definition.indexes ?? []).map((index) => h("li", {}, h("b", {}, index.unique ? "unique " : "index "),
+        (definition.indexes ?? []).map((index) => h("li", {}, h("b", {}, index.unique ? "unique "
+          : "index "),
           (index.terms ?? []).map(termText).join(", "), index.where && ` where ${index.where}`)),
         (definition.views ?? []).map((view) => h("li", {}, h("b", {}, "view "), viewText(view))),
         (definition.rules ?? []).map((rule) => h("li", {}, h("b", {}, "rule "), text(rule)))]));
@@ -135,7 +142,8 @@ function layered(collections) {
 const typeText = ({ declared, seen, present, of }) => [
   declared ? (typeof declared.type === "string" ? declared.type : text(declared.type))
     : (seen ?? []).join(" or "),
-  !declared && present < of ? `in ${count(present)} of ${count(of)}` : ""].filter(Boolean).join(" ");
+  !declared && present < of ? `in ${count(present)} of ${count(of)}`
+    : ""].filter(Boolean).join(" ");
 
 const termText = (term) => typeof term === "string" ? term
   : `${term.descending ? "-" : ""}${term.property ?? text(term)}`;

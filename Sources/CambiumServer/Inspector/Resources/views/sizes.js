@@ -111,7 +111,8 @@ export function sizesView(element, signal) {
       if (second() && !isCounting) {
         for (const low of squarify(members(top), 0, 20, box.width - 2, box.height - 22)) {
           const { name, size } = low.item;
-          const part = h("div", { class: "tile low", title: `${top.name} · ${name}: ${bytes(size)}` },
+          const part = h("div", { class: "tile low",
+            title: `${top.name} · ${name}: ${bytes(size)}` },
             low.width > 44 && low.height > 15 ? name : "");
           place(part, low);
           tile.append(part);
@@ -129,7 +130,8 @@ export function sizesView(element, signal) {
   }
 
   function drawList(items, sum, inside) {
-    fill(listBox, h("table", {}, h("thead", {}, h("tr", {}, ["", isCounting ? "Records" : "Bytes", "Share"].map(
+    fill(listBox, h("table", {}, h("thead", {}, h("tr", {}, ["", isCounting ? "Records" : "Bytes",
+      "Share"].map(
       (name) => h("th", { scope: "col" }, name || "Name")))),
     h("tbody", {}, items.slice(0, 200).map((item) => h("tr", {},
       h("th", { scope: "row" }, !inside && item.members
@@ -141,7 +143,8 @@ export function sizesView(element, signal) {
   /** A dry run: nothing is dropped. */
   async function save() {
     const word = keep.value.trim();
-    fill(saving, h("p", {}, estimate(word), h("span", { class: "note" }, " Counting what it would be…")));
+    fill(saving, h("p", {}, estimate(word), h("span", { class: "note" },
+      " Counting what it would be…")));
     const parameters = /^\d+$/.test(word) ? { "keep-last": word } : { keep: word };
     try {
       const plan = await one("compact", parameters, { signal });

@@ -50,12 +50,15 @@ export function stateView(element, signal) {
   let problemShown;
 
   const path = () => route.parameters.path ?? "";
+  /** The node at and below which one may look. */
+  const root = () => store.scope;
 
   // MARK: The head
 
   const crumbs = h("nav", { class: "crumbs", "aria-label": "Path" });
-  const field = h("input", { type: "search", "data-search": "", spellcheck: "false",
-    autocomplete: "off", "aria-label": "Filter keys, or go to a path", placeholder: "key or path/" });
+  const field = h("input", { type: "text", "data-search": "", spellcheck: "false",
+    autocomplete: "off", "aria-label": "Filter keys, or go to a path",
+      placeholder: "key or path/" });
   const filterSoon = settled(120, () => {
     if (field.value.includes("/") && filter === "") return;
     filter = field.value.includes("/") ? "" : field.value;
@@ -67,7 +70,8 @@ export function stateView(element, signal) {
     if (!text.includes("/")) return { options: [] };
     const parent = text.slice(0, text.lastIndexOf("/"));
     const prefix = text.slice(text.lastIndexOf("/") + 1);
-    const children = await readChildren(parent, { at: moment(), prefix, limit: 12 }).catch(() => []);
+    const children = await readChildren(parent, { at: moment(), prefix,
+      limit: 12 }).catch(() => []);
     return { from: 0, to: text.length, options: children
       .filter((node) => keyOf(node.path).startsWith(prefix))
       .map((node) => ({ text: node.path, note: node.children ? `${count(node.children)}` : "" })) };
@@ -90,7 +94,7 @@ export function stateView(element, signal) {
   const list = windowedList({
     id: "tree-list", role: "tree", label: "Nodes", rowHeight: 24, row: rowElement,
     onOpen: (index) => act(rows[index]),
-    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path),
+    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path, location.hash),
     onRange: (first, last) => {
       for (const row of rows.slice(first, last)) if (row.isMore) loadMore(row.parent);
     },
@@ -127,7 +131,8 @@ export function stateView(element, signal) {
   function rowElement(index) {
     const row = rows[index];
     if (row.isMore) {
-      return h("div", { role: "treeitem", class: "more", "aria-level": row.level }, indent(row.level),
+      return h("div", { role: "treeitem", class: "more", "aria-level": row.level },
+        indent(row.level),
         row.total ? `${count(row.total - row.shown)} more` : "more");
     }
     const { node } = row;
@@ -135,7 +140,8 @@ export function stateView(element, signal) {
     const item = h("div", { role: "treeitem", "aria-level": row.level, title: row.path,
       "aria-expanded": node.children > 0 ? String(isOpen) : undefined,
       "aria-selected": String(row.path === chosen) }, indent(row.level),
-    h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸") : ""),
+    h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸")
+      : ""),
     h("span", { class: "key" }, keyOf(row.path)),
     node.children > 0 && h("span", { class: "count" },
       count(node.children) + (node.childrenAtLeast ? "+" : "")),
@@ -167,7 +173,7 @@ export function stateView(element, signal) {
         rows.push({ isMore: true, parent, level, shown: held.nodes.length, total: held.total });
       }
     };
-    add("", 1);
+    add(root(), 1);
     list.resize(rows.length);
     const index = rows.findIndex((row) => row.path === chosen);
     if (index >= 0 && list.active !== index) list.active = index;
@@ -175,12 +181,14 @@ export function stateView(element, signal) {
 
   /** The filter holds for the children of the node that is chosen, if it is open; else of the root. */
   const filterParent = () => chosen && open.has(chosen) ? chosen
-    : chosen && open.has(parentOf(chosen)) ? parentOf(chosen) : "";
+    : chosen && open.has(parentOf(chosen)) ? parentOf(chosen) : root();
 
   async function readOpen(path, count = page) {
     const prefix = path === filterParent() && filter && !filter.includes("/") ? filter : undefined;
-    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count), prefix });
-    open.set(path, { nodes: children, more: children.more, total: prefix ? undefined : children.total });
+    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count),
+      prefix });
+    open.set(path, { nodes: children, more: children.more, total: prefix ? undefined
+      : children.total });
   }
 
   async function toggle(path) {
@@ -223,9 +231,9 @@ export function stateView(element, signal) {
         try {
           await readOpen(path, Math.min(1000, open.get(path)?.nodes.length ?? page));
         } catch (error) {
-          if (path === "" && error.status !== 404) throw error;
-          if (path !== "") open.delete(path);
-          else open.set("", { nodes: [], more: false });
+          if (path === root() && error.status !== 404) throw error;
+          if (path !== root()) open.delete(path);
+          else open.set(path, { nodes: [], more: false });
         }
       }));
       if (problemShown) fill(problemShown);
@@ -248,18 +256,27 @@ export function stateView(element, signal) {
     go(link("state", { path: path || undefined, cmp: undefined },
       ["at", "tx", "f"]));
   }
-  const chooseSoon = settled(100, (path) => {
-    go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
+  // Whoever has gone elsewhere meanwhile stays there.
+  const chooseSoon = settled(100, (path, hash) => {
+    if (location.hash === hash) go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
   });
 
   /** Opens what is above a path, so that it can be seen. */
   async function reveal(path) {
     const above = [];
-    for (let parent = parentOf(path); path && parent; parent = parentOf(parent)) above.unshift(parent);
-    for (const parent of ["", ...above]) if (!open.has(parent)) await readOpen(parent).catch(() => {});
+    let parent = path && parentOf(path);
+    while (parent) {
+      above.unshift(parent);
+      parent = parentOf(parent);
+    }
+    const seen = above.filter((one) => one !== root() && one.startsWith(root()));
+    for (const parent of [root(), ...seen]) {
+      if (!open.has(parent)) await readOpen(parent).catch(() => {});
+    }
     const held = open.get(parentOf(path));
     if (held && path && !held.nodes.some((node) => node.path === path)) {
-      const [node] = await readChildren(parentOf(path), { at: moment(), prefix: keyOf(path), limit: 1 })
+      const [node] = await readChildren(parentOf(path), { at: moment(), prefix: keyOf(path),
+        limit: 1 })
         .catch(() => []);
       if (node?.path === path) {
         const next = held.nodes.findIndex((other) => other.path > path);
@@ -326,7 +343,7 @@ export function stateView(element, signal) {
       const at = moment();
       if (at !== shownMoment || open.size === 0) {
         shownMoment = at;
-        if (open.size === 0) open.set("", { nodes: [], more: false });
+        if (open.size === 0) open.set(root(), { nodes: [], more: false });
         refresh();
       }
       if (path() !== chosen) {

@@ -56,7 +56,8 @@ export function transactionPanel(element, signal) {
   function draw(transaction, changes) {
     const { sequence, metadata = {} } = transaction;
     const relations = h("span", { class: "relations" });
-    const about = Object.entries(metadata).filter(([name]) => name !== "reason" && name !== "actor");
+    const about = Object.entries(metadata).filter(([name]) => name !== "reason"
+      && name !== "actor");
     source.show("show", { rev: sequence }, ["rev"]);
     fill(element,
       h("header", { class: "transaction" },
@@ -84,7 +85,8 @@ export function transactionPanel(element, signal) {
   async function lookForEffects(sequence, relations) {
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(10000)]);
     const found = await lines("log",
-      { match: [`undoes=${sequence}`], since: sequence, limit: 3 }, { signal, max: 3 }).catch(() => []);
+      { match: [`undoes=${sequence}`], since: sequence, limit: 3 }, { signal, max: 3 })
+      .catch(() => []);
     fill(relations, found.map((other) => h("span", { class: "metadata" }, "undone by ",
       h("a", { href: link("log", { tx: other.sequence }) }, `tx ${count(other.sequence)}`))));
   }

@@ -15,7 +15,8 @@ export function signature() {
     name: "actor", autocomplete: "off" });
   const why = h("input", { type: "text", size: 30, name: "reason", autocomplete: "off" });
   return {
-    element: h("div", { class: "signature" }, h("label", {}, "Who ", who), h("label", {}, "Why ", why)),
+    element: h("div", { class: "signature" }, h("label", {}, "Who ", who), h("label", {}, "Why ",
+      why)),
     focus: () => (who.value ? why : who).focus(),
     values() {
       localStorage.setItem("actor", who.value);
@@ -66,7 +67,8 @@ export async function undoDialog(sequence, options = {}) {
       }
     }, { class: "main" });
     fill(content, conflicts.length > 0 && [
-      h("p", { class: "problem" }, `Changed since: ${conflicts.map(conflictText).join(", ")}`), ways()],
+      h("p", { class: "problem" }, `Changed since: ${conflicts.map(conflictText).join(", ")}`),
+        ways()],
     changeList(preview.changes ?? []), signed.element, answer,
     h("p", { class: "actions" }, save, button("Leave it", () => dialog.close())));
     signed.focus();
