@@ -29,7 +29,7 @@ struct Counter: Model, Equatable {
     return options
   }
 
-  @Test("answers as one in memory, whatever the network does", arguments: [1, 2, 3] as [UInt64])
+  @Test("answers as one in memory, whatever the network does", arguments: [1] as [UInt64])
   func isExact(seed: UInt64) async throws {
     print("seed \(seed)")
     let server = try LocalServer.conforming()
@@ -170,13 +170,13 @@ struct Counter: Model, Equatable {
   }
 }
 
-/// Restarts a server again and again.
+/// Restarts a server again and again, thirty times at most.
 private struct Restarts {
   private let task: Task<Void, Never>
 
   init(_ server: LocalServer) {
     task = Task {
-      while !Task.isCancelled {
+      for _ in 0..<30 where !Task.isCancelled {
         try? await Task.sleep(for: .milliseconds(60))
         try? server.stop()
         try? await Task.sleep(for: .milliseconds(3))
