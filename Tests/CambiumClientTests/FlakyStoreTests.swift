@@ -170,14 +170,16 @@ struct Counter: Model, Equatable {
   }
 }
 
-/// Restarts a server again and again, thirty times at most.
+/// Restarts a server after every 60 answers, twenty times at most.
 private struct Restarts {
   private let task: Task<Void, Never>
 
   init(_ server: LocalServer) {
     task = Task {
-      for _ in 0..<30 where !Task.isCancelled {
-        try? await Task.sleep(for: .milliseconds(60))
+      for number in 1...20 {
+        while server.answerCount < number * 60 {
+          do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
+        }
         try? server.stop()
         try? await Task.sleep(for: .milliseconds(3))
         try? server.start()
