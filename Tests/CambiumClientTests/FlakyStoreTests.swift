@@ -76,7 +76,7 @@ struct Counter: Model, Equatable {
   }
 
   private static let writers = 4
-  private static let rounds = 60
+  private static let rounds = 24
 
   /// Several stores count, create and delete, and one observes.
   private static func count(seed: UInt64, mistake: FlakyTransport.Mistake?) async throws -> Outcome
