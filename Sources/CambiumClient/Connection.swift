@@ -145,13 +145,14 @@ final class Connection: Sendable {
 
   /// Ends it: whoever waits is refused.
   func stop() {
-    let waiting = state.withLock { state in
+    let (waiting, readers, prober) = state.withLock { state in
       if state.status != .stopped { state.set(.stopped) }
-      for reader in state.readers.values { reader.finish() }
-      state.prober?.cancel()
       defer { (state.waiting, state.readers, state.prober) = ([:], [:], nil) }
-      return Array(state.waiting.values)
+      return (Array(state.waiting.values), Array(state.readers.values), state.prober)
     }
+    prober?.cancel()
+    // Outside of the lock: a reader that ends takes itself out.
+    for reader in readers { reader.finish() }
     for continuation in waiting { continuation.resume(throwing: RemoteStoreError.stopped) }
   }
 }

@@ -54,9 +54,11 @@ final class RecordStream: Sendable {
 
   func start() {
     let task = Task { await self.run() }
-    state.withLock { state in
-      if state.isOver { task.cancel() } else { state.task = task }
+    let isOver = state.withLock { state in
+      if !state.isOver { state.task = task }
+      return state.isOver
     }
+    if isOver { task.cancel() }
   }
 
   /// Ends it. What was received before can still be taken, unless the observer is gone.

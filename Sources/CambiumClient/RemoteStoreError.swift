@@ -24,6 +24,7 @@ public enum RemoteStoreError: Error, Equatable, Sendable {
   case outcomeUnknown
 
   /// The server refused the request for a reason of its own, such as a token that it does not know.
+  /// A write that was answered with status 500 may have been made.
   ///
   /// Recovery: see `message`.
   case refused(status: Int, message: String)

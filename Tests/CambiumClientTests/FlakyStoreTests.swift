@@ -29,7 +29,7 @@ struct Counter: Model, Equatable {
     return options
   }
 
-  @Test("answers as one in memory, whatever the network does", arguments: [1, 2, 3] as [UInt64])
+  @Test("answers as one in memory, whatever the network does", arguments: [1] as [UInt64])
   func isExact(seed: UInt64) async throws {
     print("seed \(seed)")
     let server = try LocalServer.conforming()
@@ -76,7 +76,7 @@ struct Counter: Model, Equatable {
   }
 
   private static let writers = 4
-  private static let rounds = 60
+  private static let rounds = 24
 
   /// Several stores count, create and delete, and one observes.
   private static func count(seed: UInt64, mistake: FlakyTransport.Mistake?) async throws -> Outcome
@@ -170,14 +170,16 @@ struct Counter: Model, Equatable {
   }
 }
 
-/// Restarts a server again and again.
+/// Restarts a server after every 60 answers, twenty times at most.
 private struct Restarts {
   private let task: Task<Void, Never>
 
   init(_ server: LocalServer) {
     task = Task {
-      while !Task.isCancelled {
-        try? await Task.sleep(for: .milliseconds(60))
+      for number in 1...20 {
+        while server.answerCount < number * 60 {
+          do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
+        }
         try? server.stop()
         try? await Task.sleep(for: .milliseconds(3))
         try? server.start()

@@ -94,7 +94,7 @@ final class FlakyTransport: Transport {
     if stream.head.status != 200 { return stream }
     let (pieces, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
     let (source, close) = (stream.pieces, stream.close)
-    let left = state.withLock { $0.dice.below(20_000) }
+    let left = state.withLock { $0.dice.below(6_000) }
     let task = Task {
       do {
         var count = 0

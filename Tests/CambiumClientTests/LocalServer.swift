@@ -17,6 +17,7 @@ final class LocalServer: Sendable {
   private let path: String
   private let running: Mutex<Running?>
   private let limits: AnsweredRequests.Limits
+  private let answers = Mutex(0)
   /// The time by which the server's clock is ahead.
   private let ahead = Mutex(Duration.zero)
 
@@ -80,8 +81,12 @@ final class LocalServer: Sendable {
     guard running.withLock({ $0?.service.database === service.database }) else {
       throw TransportFailure("the server has gone away")
     }
+    answers.withLock { $0 += 1 }
     return response
   }
+
+  /// The number of requests that were answered.
+  var answerCount: Int { answers.withLock { $0 } }
 }
 
 extension Request {

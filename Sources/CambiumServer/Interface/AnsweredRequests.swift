@@ -14,7 +14,7 @@
 // transaction: else a copy of the request that was delayed on its way could be made after its
 // sender was told that it was refused.
 //
-//     answer/<digest of caller and key>    {"at": …, "request": …, "sequence": …, …}
+//     answer/<digest of caller and key>    microseconds since 1970 i64 | {"request": …, …}
 
 import Cambium
 import FoundationEssentials
@@ -145,16 +145,16 @@ final class AnsweredRequests: Sendable {
     let time = now()
     let isFull = sweep.withLock { $0.count >= limits.countMax }
     let outcome = try await database.write(metadata: metadata) { [limits] tx in
-      if let kept = try tx.note(name).map(KeptAnswer.init), kept.isFresh(time, limits.keep) {
-        return try kept.outcome(of: fingerprint)
+      if let note = try tx.note(name), KeptAnswer.isFresh(note, time, limits.keep) {
+        return try KeptAnswer(note).outcome(of: fingerprint)
       }
       if isFull { throw KeyError.tooMany(limits.countMax) }
       for name in old
-      where try tx.note(name).map(KeptAnswer.init)?.isFresh(time, limits.keep) == false {
+      where try tx.note(name).map({ KeptAnswer.isFresh($0, time, limits.keep) }) == false {
         try tx.saveNote(name, nil)
       }
       let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }
-      let bytes = KeptAnswer(time, fingerprint, outcome).bytes
+      let bytes = KeptAnswer(fingerprint, outcome).note(time)
       if bytes.count > limits.valueBytesMax {
         // A refusal that is too long to be kept is still told.
         _ = try outcome.get()
@@ -187,7 +187,7 @@ final class AnsweredRequests: Sendable {
     var (old, count): ([String], Int) = ([], 0)
     let time = now()
     try database.forEachNote(startingWith: AnsweredRequests.prefix) { name, bytes in
-      if old.count < limits.sweptMax, try !KeptAnswer(bytes).isFresh(time, limits.keep) {
+      if old.count < limits.sweptMax, !KeptAnswer.isFresh(bytes, time, limits.keep) {
         old.append(name)
       } else {
         count += 1
@@ -240,18 +240,16 @@ extension Result where Failure == any Error {
 private struct KeptAnswer {
   private var members: ValueMap
 
-  init(_ bytes: [UInt8]) throws {
-    let text = String(decoding: bytes, as: UTF8.self)
+  init(_ note: [UInt8]) throws {
+    let text = String(decoding: note.dropFirst(8), as: UTF8.self)
     guard case .map(let members) = try JSONReader.value(of: text, name: "a kept answer") else {
       throw DatabaseError.corrupt(reason: "a kept answer is no object")
     }
     self.members = members
   }
 
-  init(
-    _ time: Date, _ request: String, _ outcome: Result<AnsweredRequests.Receipt, any Error>
-  ) {
-    members = ["at": .date(time), "request": .string(request)]
+  init(_ request: String, _ outcome: Result<AnsweredRequests.Receipt, any Error>) {
+    members = ["request": .string(request)]
     switch outcome {
     case .success(let receipt):
       members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
@@ -273,8 +271,11 @@ private struct KeptAnswer {
     }
   }
 
-  func isFresh(_ time: Date, _ keep: Duration) -> Bool {
-    guard case .date(let at)? = members["at"] else { return false }
+  /// True for a note that is not older than notes are kept. It is not read but for its time: of
+  /// many notes this is all that is looked at.
+  static func isFresh(_ note: [UInt8], _ time: Date, _ keep: Duration) -> Bool {
+    let microseconds = note.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let at = Date(timeIntervalSince1970: Double(Int64(bitPattern: microseconds)) / 1e6)
     return time.timeIntervalSince(at) < keep.seconds
   }
 
@@ -294,8 +295,9 @@ private struct KeptAnswer {
   }
 
   /// The note.
-  var bytes: [UInt8] {
-    var bytes: [UInt8] = []
+  func note(_ time: Date) -> [UInt8] {
+    let microseconds = UInt64(bitPattern: Int64(time.timeIntervalSince1970 * 1e6))
+    var bytes = (0..<8).map { UInt8(truncatingIfNeeded: microseconds >> (8 * $0)) }
     JSONWriter.append(members, to: &bytes)
     return bytes
   }
