@@ -43,7 +43,6 @@ struct InspectorServiceTests {
   func types(path: String, type: String) async {
     let response = await service.answer(Request(method: .get, path: path))
     #expect(response[header: "Content-Type"] == type)
-    #expect(response[header: "X-Content-Type-Options"] == "nosniff")
     let policy = response[header: "Content-Security-Policy"] ?? ""
     #expect(policy.hasPrefix("default-src 'none';"))
     #expect(!policy.contains("unsafe"))

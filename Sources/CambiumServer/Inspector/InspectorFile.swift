@@ -14,7 +14,7 @@ struct InspectorFile: Sendable {
     var found: [String: InspectorFile] = [:]
     var count = 0
     let files = unsafe UnsafeBufferPointer(start: cambium_page_files(&count), count: count)
-    for index in 0..<count {
+    for index in files.indices {
       let file = unsafe files[index]
       let name = unsafe String(cString: file.name)
       let bytes = unsafe [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
