@@ -31,12 +31,14 @@ class Server:
     def tool(self, *arguments):
         """Runs a command of the tool; gives what it prints."""
         return subprocess.run(
-            [TOOL, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+            [TOOL, *arguments], check=True, capture_output=True, text=True, timeout=60
+        ).stdout
 
     def start(self):
         self.process = subprocess.Popen(
             [TOOL, "serve", self.database, "--write", "--port", str(self.port), *self.arguments],
-            stdout=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL,
+        )
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"{self.url}/made.json", timeout=5).read()

@@ -11,8 +11,10 @@ numbers = itertools.count()
 
 def admin_app(server, **options):
     return firebase_admin.initialize_app(
-        credential=None, name=f"app{next(numbers)}",
-        options={"databaseURL": f"{server.url}?ns=demo", **options})
+        credential=None,
+        name=f"app{next(numbers)}",
+        options={"databaseURL": f"{server.url}?ns=demo", **options},
+    )
 
 
 @contextlib.contextmanager

@@ -30,8 +30,12 @@ def ref(shared_server, place):
 
 @pytest.fixture
 def pyre(shared_server):
-    config = {"apiKey": "k", "authDomain": "d", "storageBucket": "s",
-              "databaseURL": shared_server.url}
+    config = {
+        "apiKey": "k",
+        "authDomain": "d",
+        "storageBucket": "s",
+        "databaseURL": shared_server.url,
+    }
     return pyrebase.initialize_app(config).database()
 
 

@@ -19,10 +19,24 @@ def test_get_of_nothing_is_none(ref):
     assert ref.get() is None
 
 
-@pytest.mark.parametrize("value", [
-    True, False, 0, -7, 2**53, 2.5, 1e100, "", "text", "ü \"\\\n\u2028 😀",
-    {"a": {"b": {"c": 1}}}, ["x", "y", {"z": 1}], {"sp ace": 1, "ü": 2, "it's": 3},
-])
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        False,
+        0,
+        -7,
+        2**53,
+        2.5,
+        1e100,
+        "",
+        "text",
+        'ü "\\\n\u2028 😀',
+        {"a": {"b": {"c": 1}}},
+        ["x", "y", {"z": 1}],
+        {"sp ace": 1, "ü": 2, "it's": 3},
+    ],
+)
 def test_what_is_set_is_got(ref, value):
     ref.set(value)
     assert ref.get() == value
@@ -101,7 +115,9 @@ def test_update_with_deep_paths_is_one_change(ref):
     ref.set({"bob": {"age": 1, "address": {"street": "A", "city": "B"}}})
     ref.update({"bob/age": 26, "bob/address/street": "X 1", "eve": {"age": 3}})
     assert ref.get() == {
-        "bob": {"age": 26, "address": {"street": "X 1", "city": "B"}}, "eve": {"age": 3}}
+        "bob": {"age": 26, "address": {"street": "X 1", "city": "B"}},
+        "eve": {"age": 3},
+    }
     ref.update({"eve": None, "bob/address/city": None})
     assert ref.get() == {"bob": {"age": 26, "address": {"street": "X 1"}}}
 
@@ -119,17 +135,20 @@ def test_server_values(ref):
     assert value["n"] == 3 and value["t"] > 1_600_000_000_000
 
 
-@pytest.mark.parametrize("query, keys", [
-    (lambda r: r.order_by_child("age").start_at(26), ["eve", "ada"]),
-    (lambda r: r.order_by_child("age").end_at(31), ["zoe", "bob", "eve"]),
-    (lambda r: r.order_by_child("age").start_at(26).end_at(31), ["eve"]),
-    (lambda r: r.order_by_child("city").equal_to("Oslo"), ["bob", "eve"]),
-    (lambda r: r.order_by_child("age").limit_to_first(2), ["zoe", "bob"]),
-    (lambda r: r.order_by_child("age").limit_to_last(2), ["eve", "ada"]),
-    (lambda r: r.order_by_key().start_at("b").limit_to_first(2), ["bob", "eve"]),
-    (lambda r: r.order_by_key().limit_to_last(1), ["zoe"]),
-    (lambda r: r.order_by_key().equal_to("eve"), ["eve"]),
-])
+@pytest.mark.parametrize(
+    "query, keys",
+    [
+        (lambda r: r.order_by_child("age").start_at(26), ["eve", "ada"]),
+        (lambda r: r.order_by_child("age").end_at(31), ["zoe", "bob", "eve"]),
+        (lambda r: r.order_by_child("age").start_at(26).end_at(31), ["eve"]),
+        (lambda r: r.order_by_child("city").equal_to("Oslo"), ["bob", "eve"]),
+        (lambda r: r.order_by_child("age").limit_to_first(2), ["zoe", "bob"]),
+        (lambda r: r.order_by_child("age").limit_to_last(2), ["eve", "ada"]),
+        (lambda r: r.order_by_key().start_at("b").limit_to_first(2), ["bob", "eve"]),
+        (lambda r: r.order_by_key().limit_to_last(1), ["zoe"]),
+        (lambda r: r.order_by_key().equal_to("eve"), ["eve"]),
+    ],
+)
 def test_queries(ref, query, keys):
     ref.set(USERS)
     assert list(query(ref).get()) == keys
@@ -184,7 +203,8 @@ def test_a_listener_of_a_child_sees_writes_above(ref, follower):
 
 @pytest.mark.parametrize("ending", ["stop", "kill"])
 def test_a_listener_over_a_restart_misses_nothing_and_gets_nothing_twice(
-        make_server, follower, ending):
+    make_server, follower, ending
+):
     server = make_server()
     app = admin_app(server)
     ref = db.reference("log", app)
@@ -201,8 +221,10 @@ def test_a_listener_over_a_restart_misses_nothing_and_gets_nothing_twice(
         for number in range(3):
             ref.child(f"after{number}").set(number)
         expected = {
-            f"{when}{number}": number for when in ("before", "between", "after")
-            for number in range(3)}
+            f"{when}{number}": number
+            for when in ("before", "between", "after")
+            for number in range(3)
+        }
         follower.wait(expected)
         puts = [path for kind, path, _ in follower.all if path != "/"]
         assert sorted(puts) == sorted(f"/{name}" for name in expected)

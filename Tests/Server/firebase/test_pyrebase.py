@@ -40,15 +40,18 @@ def test_shallow_gives_keys(pyre, place):
     assert set(pyre.child(place).shallow().get().val()) == {"a", "c"}
 
 
-@pytest.mark.parametrize("ask, keys", [
-    (lambda d: d.order_by_child("n").start_at(2), ["b", "a"]),
-    (lambda d: d.order_by_child("n").end_at(2), ["c", "b"]),
-    (lambda d: d.order_by_child("n").equal_to(3), ["a"]),
-    (lambda d: d.order_by_child("n").limit_to_first(1), ["c"]),
-    (lambda d: d.order_by_child("n").limit_to_last(1), ["a"]),
-    (lambda d: d.order_by_key().start_at("b"), ["b", "c"]),
-    (lambda d: d.order_by_key().limit_to_last(2), ["b", "c"]),
-])
+@pytest.mark.parametrize(
+    "ask, keys",
+    [
+        (lambda d: d.order_by_child("n").start_at(2), ["b", "a"]),
+        (lambda d: d.order_by_child("n").end_at(2), ["c", "b"]),
+        (lambda d: d.order_by_child("n").equal_to(3), ["a"]),
+        (lambda d: d.order_by_child("n").limit_to_first(1), ["c"]),
+        (lambda d: d.order_by_child("n").limit_to_last(1), ["a"]),
+        (lambda d: d.order_by_key().start_at("b"), ["b", "c"]),
+        (lambda d: d.order_by_key().limit_to_last(2), ["b", "c"]),
+    ],
+)
 def test_queries(pyre, place, ask, keys):
     pyre.child(place).set({"a": {"n": 3}, "b": {"n": 2}, "c": {"n": 1}})
     assert [item.key() for item in ask(pyre.child(place)).get().each()] == keys
@@ -79,8 +82,9 @@ def test_tokens_in_the_address_are_accepted(pyre, place):
 def test_a_stream(pyre, place, follower):
     pyre.child(place).set({"a": 1})
     with closing(
-            pyre.child(place).stream(follower.pyre),
-            lambda number: pyre.child(place).child("bye").set(number)):
+        pyre.child(place).stream(follower.pyre),
+        lambda number: pyre.child(place).child("bye").set(number),
+    ):
         assert follower.next() == ("put", "/", {"a": 1})
         pyre.child(place).child("a").set(2)
         assert follower.next() == ("put", "/a", 2)
@@ -91,8 +95,9 @@ def test_a_stream(pyre, place, follower):
 def test_a_stream_of_a_query(pyre, place, follower):
     pyre.child(place).set({"a": {"n": 1}, "b": {"n": 2}, "c": {"n": 3}})
     with closing(
-            pyre.child(place).order_by_child("n").limit_to_last(2).stream(follower.pyre),
-            lambda number: pyre.child(place).child("bye").set({"n": 100 + number})):
+        pyre.child(place).order_by_child("n").limit_to_last(2).stream(follower.pyre),
+        lambda number: pyre.child(place).child("bye").set({"n": 100 + number}),
+    ):
         follower.wait({"b": {"n": 2}, "c": {"n": 3}})
         pyre.child(place).child("d").set({"n": 9})
         follower.wait({"c": {"n": 3}, "d": {"n": 9}})
@@ -105,11 +110,12 @@ def test_a_stream_over_a_restart(make_server, follower):
 
     server = make_server()
     database = pyrebase.initialize_app(
-        {"apiKey": "k", "authDomain": "d", "storageBucket": "s",
-         "databaseURL": server.url}).database()
+        {"apiKey": "k", "authDomain": "d", "storageBucket": "s", "databaseURL": server.url}
+    ).database()
     with closing(
-            database.child("log").stream(follower.pyre),
-            lambda number: database.child("log").child("bye").set(number)):
+        database.child("log").stream(follower.pyre),
+        lambda number: database.child("log").child("bye").set(number),
+    ):
         database.child("log").child("a").set(1)
         follower.wait({"a": 1})
         server.stop()

@@ -21,11 +21,9 @@ def test_sizes_are_all_bytes(page):
     page.open("#/sizes")
     lines = page.json("/v1/info?by=collection,property&limit=1000")
     page.sees("readings", ".treemap")
-    areas = page.run(
-        """return Object.fromEntries([...document.querySelectorAll('.tile.top')]
+    areas = page.run("""return Object.fromEntries([...document.querySelectorAll('.tile.top')]
       .map(e => [e.querySelector('button').ariaLabel.split(',')[0],
-        e.offsetWidth * e.offsetHeight]))"""
-    )
+        e.offsetWidth * e.offsetHeight]))""")
     sums = {}
     for line in lines:
         name = line.get("collection") or f"({line['use']})"

@@ -19,7 +19,9 @@ pytest.importorskip("schemathesis")
 EXAMPLES = os.environ.get("CAMBIUM_EXAMPLES", "30")
 LINES = "\n".join(
     '{"metadata":{"actor":"anna"},"operations":'
-    '[{"op":"set","path":"things/%d","value":{"n":%d}}]}' % (n, n) for n in range(20))
+    '[{"op":"set","path":"things/%d","value":{"n":%d}}]}' % (n, n)
+    for n in range(20)
+)
 
 
 @pytest.fixture
@@ -32,11 +34,24 @@ def served(make_server):
 
 def test_answers_are_as_described(served):
     tool = os.path.join(os.path.dirname(sys.executable), "schemathesis")
-    words = [tool, "run", served.url + "/v1/openapi.json", "--phases", "coverage,fuzzing",
-             # A text that the grammar of moments or queries does not have is refused with 400,
-             # which a schema cannot say: so "valid" calls may be refused.
-             "--exclude-checks", "positive_data_acceptance", "--max-examples", EXAMPLES,
-             "--request-timeout", "60", "--continue-on-failure", "--warnings", "off"]
+    words = [
+        tool,
+        "run",
+        served.url + "/v1/openapi.json",
+        "--phases",
+        "coverage,fuzzing",
+        # A text that the grammar of moments or queries does not have is refused with 400,
+        # which a schema cannot say: so "valid" calls may be refused.
+        "--exclude-checks",
+        "positive_data_acceptance",
+        "--max-examples",
+        EXAMPLES,
+        "--request-timeout",
+        "60",
+        "--continue-on-failure",
+        "--warnings",
+        "off",
+    ]
     for stream in ("/v1/changes", "/v1/live", "/v1/jobs/{id}/events"):
         words += ["--exclude-path", stream]
     run = subprocess.run(words, capture_output=True, text=True, timeout=900)
