@@ -56,7 +56,7 @@ import Synchronization
   private func refusal(
     _ method: String, bodyBytesMax: Int, _ admit: HTTPServer.Admission
   ) -> Response? {
-    if method == "TRACE" || method == "CONNECT" {
+    if ["TRACE", "CONNECT", "QUERY"].contains(method) {
       return Response(
         405, error: "method_not_allowed", "\(method) is not allowed here",
         headers: [("Allow", "GET, HEAD, PUT, PATCH, POST, DELETE, OPTIONS")])

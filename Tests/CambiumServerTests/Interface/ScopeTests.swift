@@ -120,7 +120,7 @@ import Testing
     "since": ["2", "HEAD~20"], "until": ["20", "HEAD"],
     "after": ["3", "1", "/vault", "team/red/x"],
     "name": ["tag", "x"], "page": ["3", "50"], "limit": ["3", "100"], "by": ["collection", "age"],
-    "output": ["json", "csv", "table", "short", "markdown"], "depth": ["1", "9"],
+    "output": ["json", "csv", "tsv", "short", "markdown"], "depth": ["1", "9"],
     "clauses": ["set n = 1", "where safe.name = \"x\" set n = 2"], "removed-at": ["10", "20"],
     "where": ["n > 3", "safe.name = \"x\""], "value": ["1", "{\"n\": 5}"],
     "object": ["{\"safe\": \"2\"}"], "property": ["name"], "keep-last": ["3"], "who": ["anna"],
