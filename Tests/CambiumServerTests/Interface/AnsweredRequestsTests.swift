@@ -57,7 +57,7 @@ import Testing
     var database = try Database(at: path)
     _ = try await Self.increment(AnsweredRequests(database), "a", key: "k")
     try await database.write { try $0.set("users/ada", to: 1) }
-    try database.close()
+    try await database.close()
     _ = try Database.erase("users/ada", at: path)
     database = try Database(at: path)
     var names: [String] = []
@@ -66,7 +66,7 @@ import Testing
     let exists = try database.read { try $0["users/ada"].exists }
     #expect(!exists)
     #expect(try Self.count(database) == 1)
-    try database.close()
+    try await database.close()
   }
 
   @Test("keep their receipts when the database is opened again")
