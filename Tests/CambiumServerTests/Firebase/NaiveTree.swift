@@ -112,7 +112,9 @@ struct NaiveQuery {
   }
 
   func answer(_ tree: NaiveTree) -> NaiveTree {
-    var found = tree.children.map { (key: $0.key, place: value($0.key, $0.value)) }
+    // A node's own value beside its children is no child.
+    let children = tree.children.filter { $0.key != ".value" }
+    var found = children.map { (key: $0.key, place: value($0.key, $0.value)) }
     found.sort { a, b in
       a.place != b.place
         ? a.place < b.place : NaiveQuery.keyPlace(a.key) < NaiveQuery.keyPlace(b.key)
