@@ -83,6 +83,9 @@ final class Courier: Sendable {
     func send(_ body: [UInt8]) async throws -> TransportAnswer {
       let parcel = try courier.pack(body, number)
       continuation.yield(parcel)
+      if courier.state.withLock({ $0.isStopped }) {
+        parcel.answer.resolve(.failure(RemoteStoreError.stopped))
+      }
       return try await courier.answer(to: parcel)
     }
 
@@ -297,7 +300,7 @@ final class Courier: Sendable {
       }
       do {
         let answer = try await transport(write)
-        guard TransportAnswer.isTransient(answer.status) else { return answer }
+        guard TransportAnswer.letsWait(answer.status) else { return answer }
         connection.failed("the server answers with \(answer.status)")
       } catch let failure as TransportFailure { connection.failed(failure.description) }
     }
@@ -323,5 +326,9 @@ final class Courier: Sendable {
 
 extension TransportAnswer {
   /// True if the server, or what is before it, is not ready: another attempt may do.
-  static func isTransient(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
+  static func isTransient(_ status: Int) -> Bool { [408, 429, 502, 503, 504].contains(status) }
+
+  /// True if a write waits: also where the token is refused, since it may be replaced, and what
+  /// waits must not be lost.
+  static func letsWait(_ status: Int) -> Bool { status == 401 || isTransient(status) }
 }

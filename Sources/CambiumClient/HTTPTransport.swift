@@ -24,6 +24,7 @@ final class HTTPTransport: Transport {
   private let limits: Limits
   private let session: URLSession
   private let exchanges: Exchanges
+  private let isClosed = Mutex(false)
 
   init(_ url: URL, token: String?, limits: Limits = Limits()) {
     let configuration = URLSessionConfiguration.ephemeral
@@ -41,7 +42,12 @@ final class HTTPTransport: Transport {
 
   deinit { session.invalidateAndCancel() }
 
-  func close() { session.invalidateAndCancel() }
+  func close() {
+    isClosed.withLock { isClosed in
+      isClosed = true
+      session.invalidateAndCancel()
+    }
+  }
 
   func send(_ request: TransportRequest) async throws -> TransportAnswer {
     let exchange = try await start(request, limits.requestTimeout)
@@ -88,7 +94,12 @@ final class HTTPTransport: Transport {
     for (name, value) in request.headers { own.setValue(value, forHTTPHeaderField: name) }
     if let token { own.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
     if request.method != "GET" { own.httpBody = Data(request.body) }
-    return exchanges.start(session.dataTask(with: own))
+    let sent = own
+    return try isClosed.withLock { isClosed in
+      // A session that is closed ends the process that asks it for a task.
+      if isClosed { throw RemoteStoreError.stopped }
+      return exchanges.start(session.dataTask(with: sent))
+    }
   }
 }
 

@@ -53,7 +53,8 @@ public final class Server: Sendable {
     let streams = EventStreams(
       countMax: limits.streamsMax, countMaxPerClient: limits.streamsMaxPerClient)
     let services = Services(database, hub, streams)
-    let gate = Mutex(Gate(hosts: nil, tokens: tokens, allowsWriting: options.allowsWriting))
+    let gate = Mutex(
+      Gate(hosts: tokens == nil ? [] : nil, tokens: tokens, allowsWriting: options.allowsWriting))
     let http = HTTPServer(
       limits, admit: { request in gate.withLock { $0 }.admit(&request) },
       answer: { await services.answer($0) })
@@ -93,12 +94,7 @@ public final class Server: Sendable {
   ) -> [Task<Void, Never>] {
     let log = options.log
     var tasks = [
-      Task {
-        do { try await hub.run() } catch is CancellationError {} catch {
-          log("streams get no more changes: \(error)")
-          streams.stop()
-        }
-      },
+      Task { await Server.follow(hub, streams, log) },
       Task { do { try await streams.run() } catch {} },
     ]
     if let tokens, let path = options.tokenPath {
@@ -160,6 +156,21 @@ extension Server {
       throw .badFile("\(path) is not UTF-8")
     }
     return text
+  }
+
+  /// Hands out commits until the task is cancelled. After an error the streams are ended, so that
+  /// their clients come back and say what they have seen, and the hub begins again.
+  private static func follow(
+    _ hub: CommitHub, _ streams: EventStreams, _ log: @escaping @Sendable (String) -> Void
+  ) async {
+    while !Task.isCancelled {
+      do { return try await hub.run() } catch is CancellationError { return } catch {
+        log("streams begin again: \(error)")
+        streams.endAll()
+      }
+      do { try await Task.sleep(for: .seconds(1)) } catch { return }
+      hub.skipCompacted()
+    }
   }
 
   /// Takes the tokens of a file whenever it changes; tokens that have gone are withdrawn. A file

@@ -7,7 +7,9 @@
 /// | ``requestSeconds`` | the connection is closed |
 /// | ``connectionsMax``, ``connectionsMaxPerClient`` | 503, 429; beyond 64 more, not accepted |
 /// | ``streamsMax``, ``streamsMaxPerClient`` | 503 |
-/// | ``slowSeconds``, 1 MiB of events not taken | the connection is closed; a stream resumes |
+/// | 30 s without taking anything, less than 4 KiB/s after a minute | the connection is closed |
+/// | 1 MiB of events that are not taken | the stream ends, and resumes |
+/// | 256 MiB of bodies that are not yet answered | 503 |
 public struct ServerLimits: Equatable, Sendable {
   /// The most bytes of a request's line and headers.
   public var headBytesMax = 32 << 10
@@ -15,8 +17,6 @@ public struct ServerLimits: Equatable, Sendable {
   public var bodyBytesMax = 16 << 20
   /// The time in which a request must have come whole.
   public var requestSeconds = 60
-  /// The time that an answer waits for a client that takes nothing.
-  public var slowSeconds = 30
   /// The most connections in all.
   public var connectionsMax = 20_000
   /// The most connections from one address.

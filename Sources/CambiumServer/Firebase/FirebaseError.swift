@@ -32,8 +32,10 @@ extension FirebaseError {
   ///
   /// Clients repeat a request that is answered by 500 or 503, pushes included. So 503 is for what
   /// has certainly stored nothing, and 500 is never sent.
-  init(_ error: any Error) {
+  init(_ error: any Error, _ caller: Caller) {
     switch error {
+    case let error as DatabaseError where error.namesOthers && !caller.scope.isRoot:
+      self.init(FirebaseError.status(error), "What is declared for the data does not allow this")
     case let error as FirebaseError: self = error
     case let error as DatabaseError: self.init(FirebaseError.status(error), "\(error)")
     default: self.init(422, "\(error)")

@@ -55,7 +55,7 @@ final class FirebaseService: Service {
         return try await write(path, method, request, options)
       }
     } catch {
-      return FirebaseError(error).response
+      return FirebaseError(error, request.caller).response
     }
   }
 
@@ -209,8 +209,22 @@ final class FirebaseService: Service {
       if let moment, let guarded { try tx.expect(unchanged: guarded, since: moment) }
       let writer = FirebaseWriter(schema: schema, caller: caller, now: now)
       let done = try writer.apply(edit, tx)
+      try FirebaseService.checkScope(caller, tx)
       guard wantsTag else { return (done, nil) }
       return (done, try FirebaseService.tag(of: path, FirebaseView(tx, schema: schema)))
+    }
+  }
+
+  /// Refuses consequences outside of a caller's scope, such as those of delete rules. A change of a
+  /// property is one of its record, which may lie above the scope.
+  private static func checkScope(
+    _ caller: Caller, _ tx: borrowing Database.Transaction
+  ) throws {
+    if caller.scope.isRoot { return }
+    try tx.changesSoFar().forEach { change in
+      guard caller.covers(change.path) || caller.scope.isWithin(change.path) else {
+        throw FirebaseError.denied
+      }
     }
   }
 

@@ -96,7 +96,9 @@ struct FirebaseWriter {
     if value == nil, try isRecord(path) { return try replaceRecord(path, ValueMap(), tree, tx) }
     let count = try tx[path].childCount
     let most = FirebaseWriter.comparedMax
-    if count > most.base + most.factor * tree.members.count, !path.isRoot {
+    if count > most.base + most.factor * tree.members.count, !path.isRoot,
+      try !keepsAny(tree, path, tx)
+    {
       try tx.remove(path)
       try create(path, tree, tx)
       return false
@@ -117,6 +119,17 @@ struct FirebaseWriter {
     for member in members {
       guard let key = member.name.key, member.name != .value else { continue }
       _ = try apply(.replace(member.tree), path.appending(key), tx)
+    }
+    return false
+  }
+
+  /// True if something of a node's children stays. Then it must not be removed and made again, since
+  /// what refers to it would follow the delete rules.
+  private func keepsAny(
+    _ tree: FirebaseTree, _ path: NodePath, _ tx: borrowing Database.Transaction
+  ) throws -> Bool {
+    for member in tree.members {
+      if let key = member.name.key, try tx[path].child(key).isNode { return true }
     }
     return false
   }
@@ -262,6 +275,12 @@ extension FirebaseWriter {
       case let tree? where old != nil || declared != nil || !tree.isObject:
         let value = try tree.stored(
           as: declared?.type ?? .any, old: old ?? declared?.absence, at: "\(path)/\(name)")
+        // What is below a scalar replaces it, and so must be allowed to.
+        if case .merge = member.edit, let old, FirebaseTree(stored: old)?.isObject == false,
+          let key = member.name.key
+        {
+          try checkScope(path.appending(key))
+        }
         if value != old { updates.append((name, value)) }
       case let tree?:
         children.append(FirebaseEdit.Member(name: member.name, edit: .replace(tree)))

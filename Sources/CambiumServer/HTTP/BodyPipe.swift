@@ -30,6 +30,8 @@ final class BodyPipe: Sendable {
     /// The first of `pieces` that is not yet sent.
     var first = 0
     var byteCount = 0
+    /// The bytes that the client has taken.
+    var takenCount = 0
     var isFinished = false
     /// True if what was written is not all that there should be.
     var isBroken = false
@@ -45,6 +47,7 @@ final class BodyPipe: Sendable {
   let blockBytes: Int
   private let capacity: Int
   private let patience: Duration
+  private let begun = ContinuousClock.now
   private let state = Mutex(State())
   private let room = DispatchSemaphore(value: 0)
 
@@ -60,11 +63,14 @@ final class BodyPipe: Sendable {
 
   /// Appends a piece, and waits while there is no room for it.
   ///
+  /// After a minute, a client that takes less than 4 KiB a second is dropped: it would hold a
+  /// thread.
+  ///
   /// - Throws: ``Abandoned``.
   func write(_ piece: [UInt8]) throws(Abandoned) {
     while true {
       let (isTaken, wake) = try state.withLock { state throws(Abandoned) in
-        if state.isAbandoned { throw Abandoned() }
+        if state.isAbandoned || state.isFinished { throw Abandoned() }
         guard state.byteCount == 0 || state.byteCount + piece.count <= capacity else {
           state.isWaiting = true
           return (false, nil as (@Sendable () -> Void)?)
@@ -73,11 +79,16 @@ final class BodyPipe: Sendable {
       }
       wake?()
       if isTaken { return }
-      if room.wait(timeout: .now() + patience.seconds) == .timedOut {
+      if room.wait(timeout: .now() + patience.seconds) == .timedOut || isTooSlow {
         abandon()
         throw Abandoned()
       }
     }
+  }
+
+  private var isTooSlow: Bool {
+    let seconds = (ContinuousClock.now - begun).seconds
+    return seconds > 60 && Double(state.withLock { $0.takenCount }) < 4096 * seconds
   }
 
   /// Appends a piece if there is room for it.
@@ -191,6 +202,7 @@ extension BodyPipe.State {
       if pieces[first].isEmpty { first += 1 }
     }
     byteCount -= count
+    takenCount += count
     if first == pieces.count { (pieces, first) = ([], 0) }
     return count
   }

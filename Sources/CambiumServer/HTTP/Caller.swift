@@ -60,3 +60,14 @@ final class Withdrawal: Sendable {
     for action in actions { action() }
   }
 }
+
+extension DatabaseError {
+  /// True for one whose text may name records other than those of the request: a caller who may see
+  /// a part of the tree alone must not read it.
+  var namesOthers: Bool {
+    switch self {
+    case .stillReferred, .notUnique, .invalid: true
+    default: false
+    }
+  }
+}

@@ -89,7 +89,7 @@ final class Connections: Sendable {
   func abandonExchanges() -> Int {
     let exchanges = state.withLock { Array($0.exchanges.values) }
     for exchange in exchanges {
-      exchange.respond(Response(503, error: "stopping", "the server stops"))
+      exchange.respond(.stopping)
       exchange.breakOff()
     }
     return exchanges.count
@@ -106,6 +106,15 @@ final class Connections: Sendable {
   }
 
   func unwatch() { state.withLock { $0.isWatched = false } }
+
+  /// Closes the connections whose request has not come whole.
+  func closeWaiting() {
+    state.withLock { state in
+      for connection in state.connections.values where connection.waitsSince != nil {
+        shutdown(connection.socket, Int32(SHUT_RDWR))
+      }
+    }
+  }
 
   /// Closes the connections that have waited for too long; false once nobody is watched any more.
   private func closeSlow() -> Bool {

@@ -16,6 +16,16 @@ extension Response {
     self.init(status, json: Array(JSONWriter.text(error).utf8), headers: headers)
   }
 
+  /// The answer where there is no room now.
+  static func busy(_ message: String) -> Response {
+    Response(503, error: "busy", message, hint: "try again", headers: [("Retry-After", "5")])
+  }
+
+  /// The answer to what comes while the server stops.
+  static var stopping: Response {
+    Response(503, error: "stopping", "the server stops", headers: [("Connection", "close")])
+  }
+
   static func tooLong(_ bytesMax: Int) -> Response {
     Response(
       413, error: "too_long", "a request's body may have at most \(bytesMax) bytes",

@@ -29,10 +29,16 @@ import Synchronization
   private var body: [UInt8] = []
   /// The bytes of a body that is too long; nil for one that is not.
   private var discarded: Int?
+  /// True where the body was discarded since all of them are too much.
+  private var isBusy = false
+  private let budget: BodyBudget
+  /// The bytes of the body that the budget has given.
+  private var budgeted = 0
   private let state = Mutex(State.reading)
   private var pipe: BodyPipe?
 
-  init(_ connection: OpaquePointer, target: String) {
+  init(_ connection: OpaquePointer, target: String, _ budget: BodyBudget) {
+    self.budget = budget
     unsafe self.connection = connection
     self.target = target
   }
@@ -75,6 +81,10 @@ import Synchronization
     if let length = headers["content-length"].flatMap(Int.init), length > bodyBytesMax {
       return .tooLong(bodyBytesMax)
     }
+    // A body without a meaning takes no memory.
+    if request.isRead, let length = headers["content-length"], length != "0" {
+      return Response(413, error: "too_long", "\(method.rawValue) has no body")
+    }
     if let refusal = admit(&request) { return refusal }
     head = .read(request)
     return nil
@@ -87,10 +97,14 @@ import Synchronization
       self.discarded = discarded + piece.count
       return discarded < 4 * bodyBytesMax
     }
-    if body.count + piece.count > bodyBytesMax {
+    guard case .read(let request) = head else { return false }
+    let isTooLong = request.isRead || body.count + piece.count > bodyBytesMax
+    if isTooLong || !budget.take(piece.count) {
+      isBusy = !isTooLong
       discarded = body.count + piece.count
       body = []
     } else {
+      budgeted += piece.count
       unsafe body.append(contentsOf: piece)
     }
     return true
@@ -101,14 +115,15 @@ import Synchronization
     guard case .read(var request) = head else { return }
     request.body = body
     body = []
-    state.withLock { $0 = .suspended }
+    // Suspended before anybody can answer, who would wake it.
     unsafe MHD_suspend_connection(connection)
+    state.withLock { $0 = .suspended }
     Task(executorPreference: workers) { [self, request] in respond(await answer(request)) }
   }
 
   /// The answer, once; nil while there is none.
   func takeResponse(bodyBytesMax: Int) -> Response? {
-    if discarded != nil { return .tooLong(bodyBytesMax) }
+    if discarded != nil { return isBusy ? .busy("too many bodies") : .tooLong(bodyBytesMax) }
     return state.withLock { state in
       guard case .answered(let response) = state else { return nil }
       state = .over
@@ -140,6 +155,8 @@ import Synchronization
     }
     if case .pipe(let pipe)? = unsent?.body { pipe.abandon() }
     pipe?.abandon()
+    budget.giveBack(budgeted)
+    budgeted = 0
   }
 }
 

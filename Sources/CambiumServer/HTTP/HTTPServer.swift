@@ -23,6 +23,7 @@ import Synchronization
   let connections: Connections
   let admit: Admission
   let workers = Workers()
+  let budget = BodyBudget(bytesMax: 256 << 20)
   let answer: @Sendable (Request) async -> Response
   private var daemon: OpaquePointer?
   private var texts: [UnsafeMutablePointer<CChar>] = unsafe []
@@ -112,6 +113,7 @@ import Synchronization
     if listener >= 0 { close(listener) }
     let deadline = ContinuousClock.now + .seconds(5)
     while connections.exchangeCount > 0 && ContinuousClock.now < deadline { usleep(2000) }
+    connections.closeWaiting()
     // libmicrohttpd must not be stopped while a connection is suspended.
     while connections.abandonExchanges() > 0 { usleep(2000) }
     unsafe MHD_stop_daemon(daemon)
@@ -135,7 +137,7 @@ extension HTTPServer {
         return nil
       }
       let target = unsafe target.flatMap { unsafe String(validatingCString: $0) } ?? ""
-      let exchange = unsafe Exchange(connection, target: target)
+      let exchange = unsafe Exchange(connection, target: target, server.budget)
       server.connections.begin(exchange)
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
@@ -196,6 +198,11 @@ extension HTTPServer {
     }
     if let response = exchange.takeResponse(bodyBytesMax: bodyBytesMax) {
       return unsafe send(response, exchange, connection)
+    }
+    // The exchange is among those that `stop` waits for before it is asked if there is a stop: so
+    // none is suspended after the last look.
+    if isStopping.withLock({ $0 }) {
+      return unsafe send(.stopping, exchange, connection)
     }
     connections.answering(exchange)
     exchange.begin(workers, answer)

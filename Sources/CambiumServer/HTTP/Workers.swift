@@ -39,16 +39,19 @@ final class Workers: TaskExecutor {
 
   private func next() -> UnownedJob? {
     state.withLock { $0.idleCount += 1 }
-    defer { state.withLock { $0.idleCount -= 1 } }
     while work.wait(timeout: .now() + 10) == .timedOut {
       let ends = state.withLock { state in
         if state.first < state.jobs.count { return false }
         state.threadCount -= 1
+        state.idleCount -= 1
         return true
       }
       if ends { return nil }
     }
-    return state.withLock { $0.takeFirst() }
+    return state.withLock { state in
+      state.idleCount -= 1
+      return state.takeFirst()
+    }
   }
 }
 

@@ -41,26 +41,35 @@ final class ChangeTopics: Sendable {
     guard let topic = topic(for: command) else {
       return .busy("too many different streams are open")
     }
-    guard let stream = streams.open(for: request) else { return .busy("too many streams are open") }
-    let start = min(first ?? topic.position, topic.position)
+    guard let stream = streams.open(for: request) else {
+      topic.release()
+      return .busy("too many streams are open")
+    }
+    let position = topic.position
+    let start = first ?? position
     Task(executorPreference: workers) { [database] in
       await topic.join(stream, after: start, database, command)
     }
     return stream.response
   }
 
+  /// The topic of a question, which is reserved for the stream that joins it.
   private func topic(for command: CommandRequest) -> ChangeTopic? {
     let parameters = command.parameters.filter { $0.name != "after" }
       .map { "\($0.name)=\($0.value)" }
     let name = ([command.scope.description] + parameters.sorted()).joined(separator: "\u{0}")
     return topics.withLock { topics in
-      if let topic = topics[name] { return topic }
+      if let topic = topics[name] {
+        topic.reserve()
+        return topic
+      }
       for (name, topic) in topics where topic.isUnused {
         topic.stop()
         topics[name] = nil
       }
       if topics.count >= ChangeTopics.topicsMax { return nil }
       let topic = ChangeTopic(database, hub, workers, command)
+      topic.reserve()
       topics[name] = topic
       return topic
     }
@@ -69,11 +78,17 @@ final class ChangeTopics: Sendable {
 
 /// The streams that ask the same.
 final class ChangeTopic: Sendable {
+  private struct Member {
+    let stream: EventStream
+    /// The last transaction that the stream is not to be sent.
+    let after: SequenceNumber
+  }
+
   private struct State {
     /// The last transaction that the streams have had.
     var position: SequenceNumber
-    var streams: [UInt64: EventStream] = [:]
-    /// The number of streams that are still reading the past.
+    var streams: [UInt64: Member] = [:]
+    /// The number of streams that are still reading the past, or are about to.
     var joining = 0
   }
 
@@ -103,6 +118,11 @@ final class ChangeTopic: Sendable {
   /// True if nobody listens.
   var isUnused: Bool { state.withLock { $0.streams.isEmpty && $0.joining == 0 } }
 
+  /// Keeps the topic until a stream has joined it, or does not.
+  func reserve() { state.withLock { $0.joining += 1 } }
+
+  func release() { state.withLock { $0.joining -= 1 } }
+
   func stop() {
     following.cancel()
     heads.finish()
@@ -118,7 +138,7 @@ final class ChangeTopic: Sendable {
           state.position = sequence
           return Array(state.streams.values)
         }
-        for stream in streams { stream.offer(bytes) }
+        for member in streams where member.after < sequence { member.stream.offer(bytes) }
         return true
       }
       state.withLock { $0.position = max($0.position, head) }
@@ -135,9 +155,9 @@ final class ChangeTopic: Sendable {
       defer { state.streams = [:] }
       return Array(state.streams.values)
     }
-    for stream in streams {
-      stream.offer(ServerEvent(name: "error", data: failure.json))
-      stream.end()
+    for member in streams {
+      member.stream.offer(ServerEvent(name: "error", data: failure.json))
+      member.stream.end()
     }
   }
 
@@ -147,8 +167,7 @@ final class ChangeTopic: Sendable {
     _ stream: EventStream, after start: SequenceNumber, _ database: Database,
     _ command: CommandRequest
   ) async {
-    state.withLock { $0.joining += 1 }
-    defer { state.withLock { $0.joining -= 1 } }
+    defer { release() }
     do {
       let lines = try ChangeLines(database, command)
       var position = start
@@ -172,7 +191,7 @@ final class ChangeTopic: Sendable {
   private func add(_ stream: EventStream, at position: SequenceNumber) -> Bool {
     let isAdded = state.withLock { state in
       guard state.position <= position else { return false }
-      state.streams[stream.number] = stream
+      state.streams[stream.number] = Member(stream: stream, after: position)
       return true
     }
     if isAdded {
@@ -181,12 +200,6 @@ final class ChangeTopic: Sendable {
       }
     }
     return isAdded
-  }
-}
-
-extension Response {
-  static func busy(_ message: String) -> Response {
-    Response(503, error: "busy", message, hint: "try again", headers: [("Retry-After", "5")])
   }
 }
 

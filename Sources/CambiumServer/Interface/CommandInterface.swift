@@ -87,7 +87,7 @@ struct CommandInterface: Service {
     }
     if name == "verify" { return jobs.begin(command, request) }
     if !offer.isWriting { return await run(command, request) }
-    return await answered(request) { await run(command, request) }
+    return await answered(request) { await run(command, request, isWriting: true) }
   }
 
   /// Makes a request that writes once for each `Idempotency-Key`. This is the only place that knows
@@ -95,13 +95,16 @@ struct CommandInterface: Service {
   private func answered(
     _ request: Request, _ body: @Sendable () async -> Response
   ) async -> Response {
-    await answers.answered(request, body)
+    await answers.answered(request, head: { try? database.head }, body)
   }
 
-  private func run(_ command: CommandRequest, _ request: Request) async -> Response {
+  /// Runs a command. One that writes is not given up because it takes long: a part would be done.
+  private func run(
+    _ command: CommandRequest, _ request: Request, isWriting: Bool = false
+  ) async -> Response {
     let answering = CommandAnswering(request.caller)
     var command = command
-    command.isAbandoned = { answering.isAbandoned }
+    command.isAbandoned = { !isWriting && answering.isAbandoned }
     let (path, service, parameters) = (request.path, self.service, command)
     return await withCheckedContinuation { continuation in
       answering.begin(continuation)

@@ -1,3 +1,4 @@
+import Cambium
 import Synchronization
 
 /// The answers to requests with an `Idempotency-Key`, so that a request which comes again is
@@ -7,7 +8,7 @@ import Synchronization
 /// for it no longer than it must: it is refused, and can be sent once more.
 final class KeptAnswers: Sendable {
   private struct Kept {
-    let request: [UInt8]
+    let request: String
     /// Nil while the first request is made.
     var response: Response?
   }
@@ -21,10 +22,12 @@ final class KeptAnswers: Sendable {
   /// The most answers; then the oldest go.
   private static let countMax = 10_000
   private static let keyBytesMax = 255
+  /// The longest answer that is kept.
+  private static let bytesMax = 16 << 10
   private let state = Mutex(State())
 
   func answered(
-    _ request: Request, _ body: @Sendable () async -> Response
+    _ request: Request, head: () -> SequenceNumber?, _ body: @Sendable () async -> Response
   ) async -> Response {
     guard let name = request[header: "idempotency-key"] else { return await body() }
     guard !name.isEmpty, name.utf8.count <= KeptAnswers.keyBytesMax else {
@@ -43,20 +46,22 @@ final class KeptAnswers: Sendable {
       return nil
     }
     if let known { return KeptAnswers.answer(known, fingerprint) }
+    let before = head()
     let response = await body()
+    let hasChanged = head() != before
     state.withLock { state in
-      // An answer that may be another one later is not kept.
-      if response.status >= 500 {
+      // An answer that may be another one later is not kept, unless something was changed.
+      if response.status >= 500 && !hasChanged {
         state.kept[key] = nil
         state.order.removeAll { $0 == key }
       } else {
-        state.kept[key]?.response = response
+        state.kept[key]?.response = KeptAnswers.kept(response)
       }
     }
     return response
   }
 
-  private static func answer(_ kept: Kept, _ fingerprint: [UInt8]) -> Response {
+  private static func answer(_ kept: Kept, _ fingerprint: String) -> Response {
     if kept.request != fingerprint {
       return Response(
         422, error: "key_reused", "this Idempotency-Key was used for another request",
@@ -68,9 +73,19 @@ final class KeptAnswers: Sendable {
         hint: "send it again in a moment")
   }
 
-  private static func fingerprint(of request: Request) -> [UInt8] {
+  /// An answer as it can be given again: one that was sent while it was written is not there any
+  /// more.
+  private static func kept(_ response: Response) -> Response {
+    if case .bytes(let bytes) = response.body, bytes.count <= bytesMax { return response }
+    return Response(
+      200, json: Array(#"{"v":1,"repeated":true}"#.utf8),
+      headers: [("Idempotency-Replayed", "true")])
+  }
+
+  private static func fingerprint(of request: Request) -> String {
     let words =
       [request.method.rawValue, request.path] + request.parameters.flatMap { [$0.name, $0.value] }
-    return Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body
+    let bytes = Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body
+    return Blob.digestText(of: bytes)
   }
 }

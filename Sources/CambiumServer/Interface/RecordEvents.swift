@@ -32,11 +32,15 @@ final class RecordEvents: Sendable {
     var position: SequenceNumber
     var seen: SequenceNumber
     var isLive = false
+    /// True while a task reads the past.
+    var isReading = false
     /// The last id that the client was told.
     var told: SequenceNumber
   }
 
   private static let partBytes = 64 << 10
+  /// So many parts of one transaction are sent at once.
+  private static let livePartsMax = 4
   /// So many bytes may wait for the client while the past is read.
   private static let waitingBytesMax = 256 << 10
   /// After so many transactions without interest the client is told how far it is.
@@ -108,16 +112,26 @@ final class RecordEvents: Sendable {
     state.withLock { $0.seen = max($0.seen, place.after) }
     // The closure keeps the object while the client is there.
     stream.onEnd { self.following.withLock { $0.take() }?.cancel() }
-    Task.detached { await self.catchUp() }
+    catchUpOnce()
   }
 
   // MARK: The past
+
+  /// Reads the past in a task of its own, unless one does.
+  private func catchUpOnce() {
+    let isFirst = state.withLock { state in
+      defer { state.isReading = true }
+      return !state.isReading
+    }
+    if isFirst { Task.detached { await self.catchUp() } }
+  }
 
   private func catchUp() async {
     do {
       while !stream.isOver {
         let range: (SequenceNumber, SequenceNumber)? = state.withLock { state in
           state.isLive = state.position >= state.seen
+          state.isReading = !state.isLive
           return state.isLive ? nil : (state.position, state.seen)
         }
         guard let (after, upTo) = range else { return }
@@ -129,12 +143,19 @@ final class RecordEvents: Sendable {
   private func send(_ after: SequenceNumber, _ upTo: SequenceNumber) async throws {
     var next = after.next
     while next <= upTo, !stream.isOver {
-      let commit = try database.commit(next)
-      try state.withLock { try send(commit, &$0) }
-      next = next.next
-      while stream.waitingBytes > RecordEvents.waitingBytesMax, !stream.isOver {
-        try await Task.sleep(for: .milliseconds(5))
+      let events = try events(of: try database.commit(next), told: state.withLock { $0.told })
+      for event in events {
+        while stream.waitingBytes > RecordEvents.waitingBytesMax, !stream.isOver {
+          try await Task.sleep(for: .milliseconds(5))
+        }
+        stream.offer(event)
       }
+      let position = next
+      state.withLock { state in
+        state.position = position
+        if !events.isEmpty { state.told = position }
+      }
+      next = next.next
     }
   }
 
@@ -144,8 +165,16 @@ final class RecordEvents: Sendable {
     do {
       try state.withLock { state in
         state.seen = max(state.seen, commit.sequence)
-        if state.isLive, commit.sequence > state.position { try send(commit, &state) }
+        guard state.isLive, commit.sequence > state.position else { return }
+        let events = try events(of: commit, told: state.told)
+        // A large transaction is sent as the past is, which waits for the client.
+        state.isLive = events.count <= RecordEvents.livePartsMax
+        guard state.isLive else { return }
+        state.position = commit.sequence
+        if !events.isEmpty { state.told = commit.sequence }
+        for event in events { stream.offer(event) }
       }
+      if !state.withLock({ $0.isLive }) { catchUpOnce() }
     } catch { fail(error) }
   }
 
@@ -157,27 +186,27 @@ final class RecordEvents: Sendable {
 
   // MARK: Events
 
-  private func send(_ commit: Commit, _ state: inout State) throws {
-    var (bytes, hasAny): ([UInt8], Bool) = ([], false)
+  /// The events of a transaction; none where nothing of interest is in it, and the client was told
+  /// not long ago how far it is.
+  private func events(of commit: Commit, told: SequenceNumber) throws -> [ServerEvent] {
+    var (events, bytes, hasAny): ([ServerEvent], [UInt8], Bool) = ([], [], false)
     try commit.changes(within: path).forEach { change in
       guard isOne ? change.path == path : change.path.parent == path else { return }
       hasAny = true
       bytes.append(bytes.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
       JSONWriter.append(RecordEvents.value(change), to: &bytes)
       if bytes.count < RecordEvents.partBytes { return }
-      stream.offer(ServerEvent(name: "part", data: bytes + [UInt8(ascii: "]")]))
+      events.append(ServerEvent(name: "part", data: bytes + [UInt8(ascii: "]")]))
       bytes = []
     }
-    state.position = commit.sequence
     if hasAny {
       if bytes.isEmpty { bytes.append(UInt8(ascii: "[")) }
       bytes.append(UInt8(ascii: "]"))
-      state.told = commit.sequence
-      stream.offer(ServerEvent(id: "\(commit.sequence)", name: "changes", data: bytes))
-    } else if commit.sequence.rawValue - state.told.rawValue >= RecordEvents.silenceMax {
-      state.told = commit.sequence
-      stream.offer(ServerEvent(id: "\(commit.sequence)", name: "at", data: Array("{}".utf8)))
+      events.append(ServerEvent(id: "\(commit.sequence)", name: "changes", data: bytes))
+    } else if commit.sequence.rawValue - told.rawValue >= RecordEvents.silenceMax {
+      events.append(ServerEvent(id: "\(commit.sequence)", name: "at", data: Array("{}".utf8)))
     }
+    return events
   }
 
   private static func value(_ change: Change) -> ValueMap {

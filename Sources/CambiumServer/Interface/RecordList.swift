@@ -1,5 +1,4 @@
 import Cambium
-import Dispatch
 
 /// The records that answer a query, each a line of JSON, read at one moment while they are sent.
 ///
@@ -13,15 +12,21 @@ struct RecordList {
   let query: DynamicQuery
   let sequence: SequenceNumber
 
-  func response() -> Response {
+  /// The answer, which is written while it is sent.
+  ///
+  /// It throws ``Refusal`` where too many are being sent.
+  func response(_ writers: PipeWriters) throws -> Response {
     let pipe = BodyPipe()
-    DispatchQueue.global().async {
+    let isBegun = writers.run {
       do { try write(to: pipe) } catch is BodyPipe.Abandoned { return } catch {
         let value = ErrorValue.value(of: error) ?? ["message": .string("\(error)")]
         let last: ValueMap = ["error": .map(value)]
         try? pipe.write(RecordList.line(last))
       }
       pipe.finish()
+    }
+    guard isBegun else {
+      throw Refusal(status: 503, "busy", "too many lists are being sent; try again")
     }
     return Response(
       200, headers: [("Content-Type", "application/x-ndjson; charset=utf-8")], body: .pipe(pipe))

@@ -46,7 +46,7 @@ extension RecordsService {
   }
 
   /// The answer to an error, with enough to make it again.
-  static func answer(to error: any Error) -> Response {
+  static func answer(to error: any Error, _ caller: Caller) -> Response {
     switch error {
     case let refusal as Refusal:
       return Response(refusal.status, error: refusal.code, refusal.description)
@@ -54,6 +54,10 @@ extension RecordsService {
       return Response(error.status, error: "idempotency_key", error.description)
     case is RecordRequest.Malformed, is InputError:
       return Response(400, error: "malformed", "\(error)")
+    case let error as DatabaseError where error.namesOthers && !caller.scope.isRoot:
+      return Response(
+        status(of: error), error: "not_allowed",
+        "what is declared for the records does not allow this")
     default: break
     }
     guard let members = ErrorValue.value(of: error) else {

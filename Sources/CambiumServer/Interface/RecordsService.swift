@@ -20,6 +20,7 @@ struct RecordsService: Service {
   let answered: AnsweredRequests
   let hub: CommitHub
   let streams: EventStreams
+  private let writers = PipeWriters()
 
   /// True for the path of a request to this service.
   static func takes(_ path: String) -> Bool {
@@ -41,7 +42,7 @@ struct RecordsService: Service {
           headers: [("Allow", "GET, POST")])
       default: return Response(404, error: "not_found", "there is nothing at \(request.path)")
       }
-    } catch { return RecordsService.answer(to: error) }
+    } catch { return RecordsService.answer(to: error, request.caller) }
   }
 
   // MARK: Changing
@@ -133,7 +134,7 @@ struct RecordsService: Service {
     try RecordsService.check(request.caller, query)
     // Errors in the query are found before the answer begins.
     _ = try query.limit(0).fetch()
-    return RecordList(query: query, sequence: snapshot.sequence).response()
+    return try RecordList(query: query, sequence: snapshot.sequence).response(writers)
   }
 
   // MARK: Parts of answers

@@ -54,6 +54,12 @@ final class CommitHub: Sendable {
   /// The last commit that was handed out.
   var position: SequenceNumber { state.withLock { $0.position } }
 
+  /// Goes on behind what compaction has dropped, where it was faster.
+  func skipCompacted() {
+    guard let horizon = try? database.horizon else { return }
+    state.withLock { $0.position = max($0.position, horizon) }
+  }
+
   /// Hands out commits until the task is cancelled or the database is closed.
   ///
   /// - Throws: ``DatabaseError``, also where compaction has overtaken the hub.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A stream of events to one client.
 ///
 /// A client that takes its events too slowly is dropped: it comes back and names the last one that
@@ -27,6 +29,8 @@ final class EventStream: Sendable {
   let number: UInt64
   private let phrases: Phrases
   private let pipe: BodyPipe
+  /// True while an event is sent in pieces, into which nothing else may be put.
+  private let isInPieces = Mutex(false)
 
   init(number: UInt64, _ phrases: Phrases) {
     self.number = number
@@ -60,10 +64,19 @@ final class EventStream: Sendable {
   /// Gives the stream up: nothing more is sent.
   func abandon() { pipe.abandon() }
 
-  func keepAlive() { pipe.offer(phrases.keepAlive) }
+  /// Sends a long beginning by `body`, which calls ``write(_:)`` with its pieces.
+  func inPieces<E: Error>(_ body: () throws(E) -> Void) throws(E) {
+    isInPieces.withLock { $0 = true }
+    defer { isInPieces.withLock { $0 = false } }
+    try body()
+  }
+
+  func keepAlive() { isInPieces.withLock { if !$0 { pipe.offer(phrases.keepAlive) } } }
 
   /// Ends the stream after what was sent.
   func end(_ ending: Ending = .finished) {
+    // Half an event is followed by none.
+    if ending != .finished, isInPieces.withLock({ $0 }) { return pipe.abandon() }
     switch ending {
     case .withdrawn: pipe.offer(phrases.withdrawn)
     case .stopped: if !phrases.stopped.isEmpty { pipe.offer(phrases.stopped) }

@@ -74,6 +74,9 @@ final class EventStreams: Sendable {
     }
   }
 
+  /// Ends all streams; clients may open them again.
+  func endAll() { for stream in state.withLock({ Array($0.streams.values) }) { stream.end() } }
+
   /// Tells all streams that the server stops, and ends them; no new one is opened.
   func stop() {
     let streams = state.withLock { state in

@@ -22,6 +22,8 @@ struct CommitFilter {
   private let groups: [Group]
   private let pattern: Regex<AnyRegexOutput>?
   private let tags: [CommitTag]
+  /// True for a caller who may not see everything, and so no events.
+  private let isScoped: Bool
 
   /// True if it lets everything pass.
   var isEmpty: Bool { pattern == nil && groups.allSatisfy(\.globs.isEmpty) }
@@ -41,6 +43,10 @@ struct CommitFilter {
     pattern = try CommitFilter.pattern(call)
     let asksForTags = groups.contains { $0.globs[.tag] != nil }
     if asksForTags && call.isScoped { throw Failure.outOfScope("tags") }
+    if call.isScoped && groups.contains(where: { $0.globs[.event] != nil }) {
+      throw Failure.outOfScope("events")
+    }
+    isScoped = call.isScoped
     tags = asksForTags ? try database.tags : []
   }
 
@@ -57,7 +63,8 @@ struct CommitFilter {
     if candidates.isEmpty { return false }
     if candidates.contains(where: { !$0.asksForChanges }) {
       if pattern == nil { return true }
-      for event in commit.events where try found(in: event.name) || found(in: event.payload) {
+      let events = isScoped ? [] : commit.events
+      for event in events where try found(in: event.name) || found(in: event.payload) {
         return true
       }
     }

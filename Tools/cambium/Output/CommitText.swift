@@ -27,7 +27,9 @@ struct CommitText {
     if isOne && !(commit.metadata.isEmpty && commit.events.isEmpty) { line.add(" ") }
     addMetadata(commit.metadata, to: &line)
     if commit.isErased { line.add("  erased in part", .deleted) }
-    for event in commit.events { line.add("  ! \(Terminal.escaped(event.name))", .updated) }
+    for event in CommitText.events(commit) {
+      line.add("  ! \(Terminal.escaped(event.name))", .updated)
+    }
     return line
   }
 
@@ -44,7 +46,7 @@ struct CommitText {
     var line = StyledLine(number, .heading)
     if let reason = CommitText.reason(commit.metadata) {
       line.add("  \(Terminal.escaped(reason))")
-    } else if let event = commit.events.first {
+    } else if let event = CommitText.events(commit).first {
       line.add("  ! \(Terminal.escaped(event.name))", .updated)
     } else {
       line.add("  \(Quantity.count(commit.operationCount, "operation"))", .metadata)
@@ -91,7 +93,7 @@ struct CommitText {
     let metadata = commit.metadata.sorted { $0.key < $1.key }.map { name, text in
       (Terminal.escaped(name), Terminal.escaped(text))
     }
-    let events = commit.events.map { event in
+    let events = CommitText.events(commit).map { event in
       let payload = event.payload == .null ? "" : " " + ValueText.short(event.payload, columns: 200)
       return ("event", Terminal.escaped(event.name) + payload)
     }
@@ -117,9 +119,13 @@ struct CommitText {
       "origin": commit.origin, "metadata": commit.metadata,
       "operations": Served.isPartial ? nil : commit.operationCount,
       "erased": commit.isErased ? true : nil,
-      "events": !commit.events.isEmpty ? commit.events.map(json) : nil,
+      "events": events(commit).isEmpty ? nil : events(commit).map(json),
     ]
   }
+
+  /// The events that may be told. They belong to no node, so that whoever may see a part of the
+  /// tree alone is told none.
+  private static func events(_ commit: Commit) -> [Event] { Served.isPartial ? [] : commit.events }
 
   private static func json(_ event: Event) -> JSONLine {
     ["name": event.name, "payload": event.payload]

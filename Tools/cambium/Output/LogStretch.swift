@@ -79,6 +79,7 @@ struct LogStretch {
     var commits = try database.commits(
       after: after, upTo: upTo, under: under, reversed: reversed, readsArchive: !isStrict)
     while let commit = try commits.next() {
+      if Signals.isInterrupted { throw Failure.stopped() }
       guard try accepts(commit) else { continue }
       if try !body(commit) { return }
     }

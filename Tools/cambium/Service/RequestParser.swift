@@ -52,7 +52,10 @@ struct RequestParser {
     try checkNames(parameters)
     var arguments: [String: [Argument]] = [:]
     for operand in operands {
-      var texts = parameters.filter { $0.name == operand.parameter }.map(\.value)
+      // A file that a request brings is its body; none of the server's can be named.
+      var texts =
+        operand.kind == .file
+        ? [] : parameters.filter { $0.name == operand.parameter }.map(\.value)
       if operand.name == serving.body && texts.isEmpty && hasBody { texts = ["-"] }
       if texts.isEmpty {
         if operand.isOptional {
@@ -85,7 +88,8 @@ struct RequestParser {
   }
 
   private func checkNames(_ parameters: [(name: String, value: String)]) throws(Failure) {
-    let known = operands.map { ($0.parameter, $0.repeats) } + options.map { ($0.name, $0.repeats) }
+    let named = operands.filter { $0.kind != .file }
+    let known = named.map { ($0.parameter, $0.repeats) } + options.map { ($0.name, $0.repeats) }
     var seen: Set<String> = []
     for (name, _) in parameters {
       guard let (_, repeats) = known.first(where: { $0.0 == name }) else {

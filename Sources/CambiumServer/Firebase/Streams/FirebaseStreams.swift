@@ -127,9 +127,11 @@ final class FirebaseStreams: Sendable {
     } catch is TooLong {
       let isStarted = writers.run { [self] in
         do {
-          try tell(start) { piece in
-            try start.stream.write(piece)
-            return false
+          try start.stream.inPieces {
+            try tell(start) { piece in
+              try start.stream.write(piece)
+              return false
+            }
           }
         } catch {
           start.stream.end()
