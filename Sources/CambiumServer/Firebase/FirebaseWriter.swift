@@ -123,7 +123,7 @@ struct FirebaseWriter {
     return false
   }
 
-  /// True if something of a node's children stays. Then it must not be removed and made again, since
+  /// True if any child of a node stays. Then it must not be removed and made again, since
   /// what refers to it would follow the delete rules.
   private func keepsAny(
     _ tree: FirebaseTree, _ path: NodePath, _ tx: borrowing Database.Transaction
@@ -275,7 +275,7 @@ extension FirebaseWriter {
       case let tree? where old != nil || declared != nil || !tree.isObject:
         let value = try tree.stored(
           as: declared?.type ?? .any, old: old ?? declared?.absence, at: "\(path)/\(name)")
-        // What is below a scalar replaces it, and so must be allowed to.
+        // A value below a scalar replaces it, and so must be allowed to.
         if case .merge = member.edit, let old, FirebaseTree(stored: old)?.isObject == false,
           let key = member.name.key
         {
