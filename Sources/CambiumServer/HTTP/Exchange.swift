@@ -81,10 +81,6 @@ import Synchronization
     if let length = headers["content-length"].flatMap(Int.init), length > bodyBytesMax {
       return .tooLong(bodyBytesMax)
     }
-    // A body without a meaning takes no memory.
-    if request.isRead, let length = headers["content-length"], length != "0" {
-      return Response(413, error: "too_long", "\(method.rawValue) has no body")
-    }
     if let refusal = admit(&request) { return refusal }
     head = .read(request)
     return nil
@@ -98,7 +94,9 @@ import Synchronization
       return discarded < 4 * bodyBytesMax
     }
     guard case .read(let request) = head else { return false }
-    let isTooLong = request.isRead || body.count + piece.count > bodyBytesMax
+    // A body without a meaning takes no memory.
+    if request.isRead { return true }
+    let isTooLong = body.count + piece.count > bodyBytesMax
     if isTooLong || !budget.take(piece.count) {
       isBusy = !isTooLong
       discarded = body.count + piece.count

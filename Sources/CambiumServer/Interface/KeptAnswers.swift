@@ -30,9 +30,11 @@ final class KeptAnswers: Sendable {
     _ request: Request, head: () -> SequenceNumber?, _ body: @Sendable () async -> Response
   ) async -> Response {
     guard let name = request[header: "idempotency-key"] else { return await body() }
-    guard !name.isEmpty, name.utf8.count <= KeptAnswers.keyBytesMax else {
+    let isVisible = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    guard isVisible, !name.isEmpty, name.utf8.count <= KeptAnswers.keyBytesMax else {
       return Response(
-        400, error: "malformed_key", "an Idempotency-Key has 1 to \(KeptAnswers.keyBytesMax) bytes")
+        400, error: "malformed_key",
+        "an Idempotency-Key has 1 to \(KeptAnswers.keyBytesMax) visible ASCII characters")
     }
     let key = "\(request.caller.name ?? "") \(request.caller.scope) \(name)"
     let fingerprint = KeptAnswers.fingerprint(of: request)
