@@ -33,7 +33,7 @@ def served(make_server):
     return server
 
 
-def test_answers_are_as_described(served):
+def test_answers_are_as_described(served, tmp_path):
     tool = os.path.join(os.path.dirname(sys.executable), "schemathesis")
     words = [
         tool,
@@ -57,7 +57,7 @@ def test_answers_are_as_described(served):
     ]
     for stream in ("/v1/changes", "/v1/live", "/v1/jobs/{id}/events"):
         words += ["--exclude-path", stream]
-    run = subprocess.run(words, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=tmp_path)
     assert run.returncode == 0, run.stdout[-20000:]
     with urllib.request.urlopen(served.url + "/v1/info", timeout=10) as answer:
         assert answer.status == 200
