@@ -63,7 +63,7 @@ struct ServeSuite {
     let start = ContinuousClock.now
     var load: HTTPLoad? = try HTTPLoad(port: port, count: streamCount)
     try load?.follow("/followed.json")
-    let opened = seconds(since: start)
+    let opened = benchmark.seconds(since: start)
     let after = try figures(server)
     var (fanOut, beside): ([Double], [Double]) = ([], [])
     for _ in 0..<rounds {

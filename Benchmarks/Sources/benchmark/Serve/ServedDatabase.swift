@@ -64,7 +64,7 @@ enum ServedDatabase {
 
   private static func say(_ line: String) {
     print(line)
-    unsafe _ = fflush(nil)
+    fflush(nil)
   }
 
   private static func nextByte() -> UInt8? {
