@@ -109,6 +109,10 @@ enum Changing {
     let parts = words.split(separator: " ", maxSplits: 1)
     let isClause = parts.count == 2 && ["where ", "set "].contains { parts[1].hasPrefix($0) }
     guard isClause || !call.all(rest).isEmpty else { return nil }
+    if parts.count < 2 {
+      throw Failure.usage(
+        "the words after the path are empty", hint: "leave them out, or begin with where or set")
+    }
     let path = try Surroundings.path(String(parts[0]), from: Surroundings.current().base)
     return "\(path.isRoot ? "/" : path.description) \(parts[1])"
   }
