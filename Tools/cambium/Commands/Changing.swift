@@ -105,14 +105,15 @@ enum Changing {
   /// The query that a collection and the words after it make; nil where there are no such words.
   /// They may be one word of the shell or several.
   static func clauses(_ collection: Operand, _ rest: Operand, _ call: Call) throws -> String? {
-    let words = ([call.value(collection).text] + call.all(rest).map(\.text)).joined(separator: " ")
-    let parts = words.split(separator: " ", maxSplits: 1)
-    let isClause = parts.count == 2 && ["where ", "set "].contains { parts[1].hasPrefix($0) }
-    guard isClause || !call.all(rest).isEmpty else { return nil }
-    if parts.count < 2 {
+    let texts = call.all(rest).map(\.text)
+    if !texts.isEmpty, texts.allSatisfy({ $0.allSatisfy(\.isWhitespace) }) {
       throw Failure.usage(
         "the words after the path are empty", hint: "leave them out, or begin with where or set")
     }
+    let words = ([call.value(collection).text] + texts).joined(separator: " ")
+    let parts = words.split(separator: " ", maxSplits: 1)
+    let isClause = parts.count == 2 && ["where ", "set "].contains { parts[1].hasPrefix($0) }
+    guard parts.count == 2, isClause || !texts.isEmpty else { return nil }
     let path = try Surroundings.path(String(parts[0]), from: Surroundings.current().base)
     return "\(path.isRoot ? "/" : path.description) \(parts[1])"
   }
