@@ -12,7 +12,7 @@ import Testing
 @Suite("The Firebase dialect") struct FirebaseRandomTests {
   @Test(
     "answers random requests as a nested dictionary does",
-    arguments: (0..<12).map { _ in UInt64.random(in: 0..<1_000_000) })
+    arguments: (1...12).map { UInt64($0) })
   func random(seed: UInt64) async throws {
     print("seed \(seed)")
     let database = try Database.inMemory()

@@ -47,7 +47,7 @@ import Testing
 
   @Test(
     "lead to what a GET gives, whoever writes and however often they break",
-    arguments: [430000, 509454] + (0..<8).map { _ in UInt64.random(in: 0..<1_000_000) })
+    arguments: [430_000, 509_454] + (1...8).map { UInt64($0) })
   func random(seed: UInt64) async throws {
     print("seed \(seed)")
     let database = try Database.inMemory()
