@@ -111,6 +111,25 @@ struct MapGrowthTests {
     }
   }
 
+  @Test("grows where only the commit of what another process has logged finds it full")
+  func catchingUpCommit() throws {
+    for pages in 16..<80 {
+      func shrink(_ options: inout Database.Options) {
+        options.mapSize = pages << 12
+        options.stepSizes.groupRoom = 1 << 12
+      }
+      try withDatabase(shrink) { database in
+        for number in 0..<24 {
+          let large = Value.string(String(repeating: "\(number)", count: 900 + 300 * (number % 5)))
+          try database.appendToLog(NodePath("late/\(number)"), large)
+          try database.write { tx in try tx.set(NodePath("own/\(number)"), to: 1) }
+        }
+        let count = try database.read { try $0["late"].childCount + $0["own"].childCount }
+        #expect(count == 48)
+      }
+    }
+  }
+
   @Test("grows during a walk over children, which goes on")
   func insideWalk() throws {
     try withDatabase({ $0.mapSize = 1 << 17 }) { database in

@@ -10,21 +10,30 @@ extension WriteGroup {
   ) throws -> WriteGroup {
     if last == nil { try directory.log.damage.checkNone() }
     var group = try open(in: directory, catchingUpTo: last)
-    if last == nil, group.stateWriter.hasCaughtUp {
+    if group.stateWriter.hasCaughtUp {
       // Committed separately, so that the state is never behind by more than one group: if it
       // cannot be written, nothing more is logged.
-      do {
-        try group.stateWriter.commit()
-        directory.publish(group)
-      } catch {
-        // If the state failed, the next opening uses a new generation.
-        group.stateWriter.abort()
-        if group.state.environment.health.failure == nil { throw error }
-      }
-      group = try open(in: directory, catchingUpTo: nil)
+      try keep(group, caughtUpTo: last)
+      group = try open(in: directory, catchingUpTo: last)
     }
     directory.ages.check()
     return group
+  }
+
+  /// Commits what a group has folded in, and publishes it. The commit itself may find the map full,
+  /// since it writes counts and the list of free pages: then it is all folded in again.
+  private static func keep(_ group: WriteGroup, caughtUpTo last: SequenceNumber?) throws {
+    var next: WriteGroup? = group
+    try growing(group.state) {
+      let group = try next.take() ?? open(in: group.directory, catchingUpTo: last)
+      do { try group.stateWriter.commit() } catch {
+        group.stateWriter.abort()
+        // If the state failed, the next opening uses a new generation.
+        if group.state.environment.health.failure == nil { throw error }
+        return
+      }
+      group.directory.publish(group)
+    }
   }
 
   /// Begins a group that is always aborted. It leaves no trace in the files, unless the state must
