@@ -15,6 +15,12 @@ static inline uint16_t http_port(struct MHD_Daemon *daemon) {
   return info == NULL ? 0 : info->port;
 }
 
+// The descriptor that becomes readable when there is something to do, or -1.
+static inline int http_epoll(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  return info == NULL ? -1 : info->epoll_fd;
+}
+
 // The socket of a connection, or -1.
 static inline int http_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =

@@ -42,7 +42,7 @@ public final class Server: Sendable {
 
   /// Begins to serve. It returns once requests are answered.
   ///
-  /// - Throws: ``ServerError``, and ``DatabaseError`` where the log cannot be read. Nothing is
+  /// - Throws: ``ServerError``, and `DatabaseError` where the log cannot be read. Nothing is
   ///   served then.
   public func start() throws {
     let (address, isIPv6) = try resolved()

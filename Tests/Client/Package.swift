@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// An app's view of Cambium: the public product alone, built for release, in the strictest mode that
-// an app may choose. `Tools/test client` builds and runs it.
+// An app's view of Cambium: the public products alone, built for release, in the strictest mode
+// that an app may choose. `Tools/test client` builds and runs it.
 
 import PackageDescription
 
@@ -8,6 +8,10 @@ let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("MemberImportVisibility"),
 ]
 let cambium: [Target.Dependency] = [.product(name: "Cambium", package: "Cambium")]
+let remote: [Target.Dependency] = [
+  .product(name: "CambiumServer", package: "Cambium"),
+  .product(name: "CambiumClient", package: "Cambium"),
+]
 
 /// A small app, which checks its own results and prints that all is well.
 func app(_ name: String) -> Target {
@@ -26,11 +30,11 @@ let package = Package(
     app("sensors"),
     app("evolution"),
     .testTarget(
-      name: "ClientTests", dependencies: cambium + ["Scratch"], path: "Tests",
+      name: "ClientTests", dependencies: cambium + remote + ["Scratch"], path: "Tests",
       swiftSettings: settings),
     // The code that the documentation shows; Tools/articles writes the sources.
     .testTarget(
-      name: "ArticleTests", dependencies: cambium + ["Scratch"], path: ".build/articles",
+      name: "ArticleTests", dependencies: cambium + remote + ["Scratch"], path: ".build/articles",
       swiftSettings: settings),
   ]
 )

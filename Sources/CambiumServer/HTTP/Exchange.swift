@@ -31,13 +31,17 @@ import Synchronization
   private var discarded: Int?
   /// True where the body was discarded since all of them are too much.
   private var isBusy = false
+  let loop: EventLoop
   private let budget: BodyBudget
   /// The bytes of the body that the budget has given.
   private var budgeted = 0
   private let state = Mutex(State.reading)
   private var pipe: BodyPipe?
 
-  init(_ connection: OpaquePointer, target: String, _ budget: BodyBudget) {
+  init(
+    _ connection: OpaquePointer, target: String, _ loop: EventLoop, _ budget: BodyBudget
+  ) {
+    self.loop = loop
     self.budget = budget
     unsafe self.connection = connection
     self.target = target
@@ -137,7 +141,7 @@ import Synchronization
       state = .answered(response)
       return true
     }
-    if isFirst { return unsafe MHD_resume_connection(connection) }
+    if isFirst { return unsafe loop.resume(connection) }
     if case .pipe(let pipe) = response.body { pipe.abandon() }
   }
 

@@ -2,9 +2,9 @@ import CMicrohttpd
 import Foundation
 import Synchronization
 
-/// Serves HTTP/1.1 with libmicrohttpd: one thread of its own moves the bytes, workers answer.
+/// Serves HTTP/1.1 with libmicrohttpd: one thread moves the bytes, workers answer.
 ///
-///     socket ─▶ libmicrohttpd's thread ─▶ Exchange ─▶ admit ─▶ worker ─▶ Exchange ─▶ socket
+///     socket ─▶ the thread of EventLoop ─▶ Exchange ─▶ admit ─▶ worker ─▶ Exchange ─▶ socket
 ///
 /// A connection is suspended while its request is answered and while its body's pipe is empty, so
 /// that ten thousand idle streams cost no time. `@unchecked`: what is not behind a lock is set by
@@ -26,6 +26,7 @@ import Synchronization
   let budget = BodyBudget(bytesMax: 256 << 20)
   let answer: @Sendable (Request) async -> Response
   private var daemon: OpaquePointer?
+  private let loop = EventLoop()
   private var texts: [UnsafeMutablePointer<CChar>] = unsafe []
   private let isStopping = Mutex(false)
 
@@ -53,7 +54,7 @@ import Synchronization
     _ address: [UInt8], isIPv6: Bool, _ identity: Identity?
   ) throws(ServerError) -> UInt16 {
     var flags =
-      MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+      MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
       | MHD_USE_SUPPRESS_DATE_NO_CLOCK.rawValue
     if isIPv6 { flags |= MHD_USE_IPv6.rawValue }
     if identity != nil { flags |= MHD_USE_TLS.rawValue }
@@ -65,6 +66,11 @@ import Synchronization
     }
     guard let daemon = unsafe daemon else {
       throw .cannotListen(String(unsafe String(cString: strerror(errno))))
+    }
+    guard unsafe loop.begin(daemon) else {
+      unsafe MHD_stop_daemon(daemon)
+      unsafe self.daemon = nil
+      throw .cannotListen("too many files are open")
     }
     connections.watch()
     return unsafe http_port(daemon)
@@ -116,6 +122,7 @@ import Synchronization
     connections.closeWaiting()
     // libmicrohttpd must not be stopped while a connection is suspended.
     while connections.abandonExchanges() > 0 { usleep(2000) }
+    loop.end()
     unsafe MHD_stop_daemon(daemon)
     unsafe self.daemon = nil
     connections.unwatch()
@@ -137,7 +144,7 @@ extension HTTPServer {
         return nil
       }
       let target = unsafe target.flatMap { unsafe String(validatingCString: $0) } ?? ""
-      let exchange = unsafe Exchange(connection, target: target, server.budget)
+      let exchange = unsafe Exchange(connection, target: target, server.loop, server.budget)
       server.connections.begin(exchange)
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
@@ -233,7 +240,7 @@ extension HTTPServer {
         unsafe MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
       }
     case .pipe(let pipe):
-      let box = unsafe Unmanaged.passRetained(PipeReader(pipe, exchange.connection)).toOpaque()
+      let box = unsafe Unmanaged.passRetained(PipeReader(pipe, exchange)).toOpaque()
       return unsafe MHD_create_response_from_callback(
         UInt64.max, pipe.blockBytes, PipeReader.read, box, PipeReader.release)
     }
@@ -245,10 +252,12 @@ extension HTTPServer {
 @safe private final class PipeReader: @unchecked Sendable {
   private let pipe: BodyPipe
   private let connection: OpaquePointer
+  private let loop: EventLoop
 
-  init(_ pipe: BodyPipe, _ connection: OpaquePointer) {
+  init(_ pipe: BodyPipe, _ exchange: Exchange) {
     self.pipe = pipe
-    unsafe self.connection = connection
+    unsafe connection = exchange.connection
+    loop = exchange.loop
   }
 
   static let read: MHD_ContentReaderCallback = { box, _, buffer, count in
@@ -257,7 +266,7 @@ extension HTTPServer {
     let target = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: count)
     let reading = unsafe reader.pipe.read(
       into: target, suspend: { unsafe MHD_suspend_connection(reader.connection) },
-      wake: { unsafe MHD_resume_connection(reader.connection) })
+      wake: { unsafe reader.loop.resume(reader.connection) })
     switch reading {
     case .bytes(let count): return count
     case .nothing: return 0

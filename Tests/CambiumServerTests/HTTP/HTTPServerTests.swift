@@ -58,6 +58,33 @@ import Testing
     }
   }
 
+  @Test(
+    "answers at once where many requests come together while it is busy", arguments: [128, 256])
+  func together(count: Int) throws {
+    // The first request holds the thread that moves the bytes until the others have come.
+    let isHeld = DispatchSemaphore(value: 0)
+    let server = HTTPServer(
+      ServerLimits(),
+      admit: { request in
+        if request.path == "/hold" { isHeld.wait() }
+        return nil
+      }, answer: { Response(200, body: .bytes(Array($0.path.utf8))) })
+    let address = try #require(SocketAddress.resolve("127.0.0.1", port: 0))
+    let port = Int(try server.start(address.bytes, isIPv6: false, nil))
+    defer { server.stop() }
+    let clients = try (0..<count).map { _ in try RawClient(port: port) }
+    for client in clients { try client.send("GET /0 HTTP/1.1\r\nHost: h\r\n\r\n") }
+    for client in clients { #expect(try client.response().status == 200) }
+    let holder = try RawClient(port: port)
+    try holder.send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n")
+    usleep(100_000)
+    for client in clients { try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n") }
+    isHeld.signal()
+    // A client waits for at most 20 seconds.
+    for client in clients { #expect(try client.response().body == "/1") }
+    #expect(try holder.response().status == 200)
+  }
+
   private static func status(of text: String, _ port: Int) throws -> Int {
     let client = try RawClient(port: port)
     try client.send(text)

@@ -26,10 +26,11 @@ final class HTTPLoad {
   func requests(_ target: String, for seconds: Int) throws -> (rate: Double, digest: Digest) {
     let request = HTTPLoad.request(target)
     for connection in connections { try HTTPLoad.send(request, to: connection.socket) }
+    let all = Array(connections.indices)
     let start = ContinuousClock.now
     var (answers, digest) = (0, Digest())
     while ContinuousClock.now - start < .seconds(seconds) {
-      for index in try ready(for: 1_000) {
+      for index in try ready(all, for: 1_000) {
         try receive(index)
         while let body = try takeAnswer(index) {
           answers += 1
@@ -48,31 +49,36 @@ final class HTTPLoad {
   private func drain() throws {
     var waiting = Set(connections.indices)
     while !waiting.isEmpty {
-      for index in try ready(for: 5_000) where waiting.contains(index) {
+      for index in try ready(Array(waiting), for: 5_000) {
         try receive(index)
         if try takeAnswer(index) != nil { waiting.remove(index) }
       }
     }
   }
 
-  /// Opens a stream on each connection, and waits until each has its first event.
+  /// Opens a stream on each connection, some at a time, and waits until each has its first event.
   func follow(_ target: String) throws {
     let request = HTTPLoad.request(target, accepting: "text/event-stream")
-    for connection in connections { try HTTPLoad.send(request, to: connection.socket) }
-    try awaitEvents(of: 1)
+    for start in stride(from: 0, to: connections.count, by: 256) {
+      let some = start..<min(start + 256, connections.count)
+      for index in some { try HTTPLoad.send(request, to: connections[index].socket) }
+      try awaitEvents(of: 1, on: some)
+    }
   }
 
-  /// Waits until each connection has so many events more.
-  func awaitEvents(of count: Int) throws {
-    var missing = [Int](repeating: count, count: connections.count)
-    var left = connections.count
-    while left > 0 {
-      let indexes = try ready(for: 20_000)
-      if indexes.isEmpty { throw BenchmarkError("\(left) streams got no event within 20 s") }
-      for index in indexes where missing[index] > 0 {
+  /// Waits until each connection, or each of some, has so many events more.
+  func awaitEvents(of count: Int, on some: Range<Int>? = nil) throws {
+    let some = some ?? connections.indices
+    var missing = Dictionary(uniqueKeysWithValues: some.map { ($0, count) })
+    while !missing.isEmpty {
+      let indexes = try ready(Array(missing.keys), for: 20_000)
+      if indexes.isEmpty {
+        throw BenchmarkError("\(missing.count) streams got no event within 20 s")
+      }
+      for index in indexes {
         try receive(index)
-        missing[index] -= takeEvents(index)
-        if missing[index] <= 0 { left -= 1 }
+        let left = missing[index, default: 0] - takeEvents(index)
+        missing[index] = left > 0 ? left : nil
       }
     }
   }
@@ -110,11 +116,14 @@ final class HTTPLoad {
 
 /// Sockets.
 extension HTTPLoad {
-  private func ready(for milliseconds: Int32) throws -> [Int] {
-    var states = connections.map { pollfd(fd: $0.socket, events: Int16(POLLIN), revents: 0) }
+  /// The indexes of the connections that have something to read, after at most some milliseconds.
+  private func ready(_ indexes: [Int], for milliseconds: Int32) throws -> [Int] {
+    var states = indexes.map {
+      pollfd(fd: connections[$0].socket, events: Int16(POLLIN), revents: 0)
+    }
     let count = unsafe poll(&states, nfds_t(states.count), milliseconds)
     if count < 0 && errno != EINTR { throw BenchmarkError("poll: error \(errno)") }
-    return states.indices.filter { states[$0].revents != 0 }
+    return zip(indexes, states).filter { $0.1.revents != 0 }.map(\.0)
   }
 
   private func receive(_ index: Int) throws {

@@ -59,13 +59,13 @@ struct ServeSuite {
 
   private func measureStreams(_ port: Int, _ server: ChildConversation) throws {
     var alone = try (0..<rounds).map { _ in try writes(server) }
-    let before = try figures(server)
+    let before = try memory(server)
     let start = ContinuousClock.now
     var load: HTTPLoad? = try HTTPLoad(port: port, count: streamCount)
     try load?.follow("/followed.json")
     let opened = benchmark.seconds(since: start)
-    let after = try figures(server)
-    var (fanOut, beside): ([Double], [Double]) = ([], [])
+    let after = try memory(server)
+    var (fanOut, beside): ([Double], [Writes]) = ([], [])
     for _ in 0..<rounds {
       try server.ring(UInt8(ascii: "c"))
       guard let committed = Int64(try server.line(within: 20)) else {
@@ -77,28 +77,45 @@ struct ServeSuite {
     }
     load = nil
     alone += try (0..<rounds).map { _ in try writes(server) }
-    let ratio = (median(beside) ?? 0) / (median(alone) ?? 1)
+    func ratio(_ figure: KeyPath<Writes, Double>) -> Double {
+      (median(beside.map { $0[keyPath: figure] }) ?? 0)
+        / (median(alone.map { $0[keyPath: figure] }) ?? 1)
+    }
     var table = Table(["\(streamCount) idle streams", "", "bar"])
-    table.add(["memory for each", "\((after.memory - before.memory) / streamCount) bytes", "–"])
+    table.add(["memory for each", "\((after - before) / streamCount) bytes", "–"])
     table.add(["all open after", "\(digits(opened)) s", "–"])
     table.add(["an event to all", "\(digits((median(fanOut) ?? 0) * 1000)) ms", "–"])
+    table.add(["processor time of a commit beside them", times(ratio(\.nanoseconds)), "–"])
     table.add([
-      "a writer beside them", times(ratio),
-      "≥ \(times(Self.writerBar)) \(Measurements.verdict(ratio, Self.writerBar))",
+      "a writer beside them", times(ratio(\.rate)),
+      "≥ \(times(Self.writerBar)) \(Measurements.verdict(ratio(\.rate), Self.writerBar))",
     ])
     print(table.text + "\n")
   }
 
-  /// The commits per second of a writer in the server's process.
-  private func writes(_ server: ChildConversation) throws -> Double {
-    try server.ring(UInt8(ascii: "w"))
-    return Double(try server.line(within: 20)) ?? 0
+  /// The commits of a writer in the server's process.
+  private struct Writes {
+    /// Commits per second.
+    var rate: Double
+    /// The processor time that each took the whole process.
+    var nanoseconds: Double
   }
 
-  private func figures(_ server: ChildConversation) throws -> (memory: Int, seconds: Double) {
+  private func writes(_ server: ChildConversation) throws -> Writes {
+    try server.ring(UInt8(ascii: "w"))
+    let figures = try server.line(within: 20).split(separator: " ").compactMap { Double($0) }
+    guard figures.count == 2, figures[0] > 0 else {
+      throw BenchmarkError("the server does not say how much it wrote")
+    }
+    return Writes(rate: figures[0], nanoseconds: figures[1] / figures[0])
+  }
+
+  /// The server's anonymous memory in bytes.
+  private func memory(_ server: ChildConversation) throws -> Int {
     try server.ring(UInt8(ascii: "r"))
-    let words = try server.line(within: 20).split(separator: " ").compactMap { Int($0) }
-    guard words.count == 2 else { throw BenchmarkError("the server does not say its figures") }
-    return (words[0], Double(words[1]) * 1e-9)
+    guard let bytes = Int(try server.line(within: 20)) else {
+      throw BenchmarkError("the server does not say its memory")
+    }
+    return bytes
   }
 }

@@ -49,7 +49,7 @@ struct ArticleTests {
       .map { try Self.text(Self.folder.appending(path: $0)) }
       .map { "\n" + $0.split(separator: "\n").map(\.trimmed).joined(separator: "\n") + "\n" }
     let pairs = try Self.pairs()
-    #expect(pairs.count > 30 && sources.count == 7)
+    #expect(pairs.count > 30 && sources.count == 8)
     for pair in pairs {
       // An empty line divides parts that are at different places.
       for part in pair.ours.split(separator: "") {
