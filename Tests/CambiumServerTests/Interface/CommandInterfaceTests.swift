@@ -152,20 +152,6 @@ import Testing
     }
   }
 
-  @Test("makes a request with a key once")
-  func once() async throws {
-    try await InterfaceFixture.with { fixture in
-      let headers = ["idempotency-key": "k1"]
-      let first = try await fixture.ask("/v1/put?path=a", .post, body: "1", headers: headers)
-      let second = try await fixture.ask("/v1/put?path=a", .post, body: "1", headers: headers)
-      #expect(first.text == second.text)
-      let other = try await fixture.ask("/v1/put?path=a", .post, body: "2", headers: headers)
-      #expect(other.status == 422)
-      let head = try fixture.database.head
-      #expect(head == 1)
-    }
-  }
-
   @Test("verifies as a job, and tells how it ends")
   func job() async throws {
     try await InterfaceFixture.with { fixture in
