@@ -208,7 +208,9 @@ extension RequestParser {
   }
 
   private func isObject(_ invocation: Invocation) -> Bool {
-    if command.name == InfoCommand.command.name { return !invocation.has(InfoCommand.by) }
+    if command.name == InfoCommand.command.name {
+      return !([InfoCommand.by] + InfoCommand.lists).contains(where: invocation.has)
+    }
     if command.name == QueryCommand.command.name { return invocation.has(QueryCommand.explain) }
     return serving.isObject
   }
