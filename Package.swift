@@ -62,7 +62,7 @@ let package = Package(
     .target(name: "CambiumClient", dependencies: ["Cambium"], swiftSettings: settings),
     .testTarget(
       name: "CambiumClientTests",
-      dependencies: ["CambiumClient", "CambiumServer", "CambiumConformance"],
+      dependencies: ["CambiumClient", "CambiumServer", "CambiumConformance", "Simulation"],
       swiftSettings: settings),
     // Checks for whoever writes a store of models.
     .target(

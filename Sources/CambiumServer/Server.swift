@@ -53,8 +53,11 @@ public final class Server: Sendable {
     let streams = EventStreams(
       countMax: limits.streamsMax, countMaxPerClient: limits.streamsMaxPerClient)
     let services = Services(database, hub, streams)
+    // Known before the first request comes, but for a port that is yet to be chosen.
     let gate = Mutex(
-      Gate(hosts: tokens == nil ? [] : nil, tokens: tokens, allowsWriting: options.allowsWriting))
+      Gate(
+        hosts: tokens == nil ? hosts(options.port) : nil, tokens: tokens,
+        allowsWriting: options.allowsWriting))
     let http = HTTPServer(
       limits, admit: { request in gate.withLock { $0 }.admit(&request) },
       answer: { await services.answer($0) })

@@ -16,7 +16,7 @@ struct Services: Service {
     let answered = AnsweredRequests(database)
     records = RecordsService(
       database: database, answered: answered, hub: hub, streams: streams)
-    commands = CommandInterface(database, hub, streams)
+    commands = CommandInterface(database, answered, hub, streams)
     firebase = FirebaseService(database: database, hub: hub, events: streams)
   }
 

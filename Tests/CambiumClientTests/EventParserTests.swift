@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import CambiumClient
@@ -36,13 +37,13 @@ import Testing
 
   @Test("takes any line ends, and any pieces", arguments: 0..<200)
   func pieces(seed: UInt64) throws {
-    var dice = Dice(seed: seed)
+    var dice = SeededGenerator(seed: seed)
     let ends = ["\n", "\r\n", "\r"]
     let end = ends[dice.below(3)]
     var (lines, right): ([String], [ServerEvent]) = ([], [])
     for number in 0..<20 {
-      let (data, name) = ("\(dice.next())ü\(number)", dice.chance(50) ? "message" : "changes")
-      if dice.chance(30) { lines.append(": nothing") }
+      let (data, name) = ("\(dice.next())ü\(number)", dice.below(100) < 50 ? "message" : "changes")
+      if dice.below(100) < 30 { lines.append(": nothing") }
       if name != "message" { lines.append("event: \(name)") }
       lines += ["id: \(number)", "data: \(data)", ""]
       right.append(Self.event(data, name, id: "\(number)"))

@@ -1,26 +1,8 @@
 import Foundation
+import Simulation
 import Synchronization
 
 @testable import CambiumClient
-
-/// Random numbers from a seed (SplitMix64).
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-}
 
 /// A network that loses requests and answers, delays them, makes them twice, and cuts streams.
 final class FlakyTransport: Transport {
@@ -28,7 +10,7 @@ final class FlakyTransport: Transport {
   enum Mistake { case noKey, freshKeys, resumesTooEarly, resumesTooLate }
 
   private struct State {
-    var dice: Dice
+    var dice: SeededGenerator
     var writes: [TransportRequest] = []
     var late: [Task<Void, Never>] = []
   }
@@ -40,10 +22,10 @@ final class FlakyTransport: Transport {
 
   init(_ inner: any Transport, seed: UInt64, percent: Int = 10, mistake: Mistake? = nil) {
     (self.inner, self.percent, self.mistake) = (inner, percent, mistake)
-    state = Mutex(State(dice: Dice(seed: seed)))
+    state = Mutex(State(dice: SeededGenerator(seed: seed)))
   }
 
-  private func happens() -> Bool { state.withLock { $0.dice.chance(percent) } }
+  private func happens() -> Bool { state.withLock { $0.dice.below(100) < percent } }
 
   private func moment() -> Duration { .microseconds(state.withLock { $0.dice.below(3000) }) }
 

@@ -59,6 +59,9 @@ extension Log {
     }
   }
 
+  /// The moments that readers of all processes hold.
+  func heldMoments() throws -> [HeldMoment] { try lmdb.heldMoments() }
+
   /// Copies the newest moment without free pages into a directory, beside readers and writers.
   ///
   /// LMDB renumbers the transactions of a copy, so its head must be written before it is used.

@@ -19,6 +19,10 @@ struct FirebaseError: Error, Equatable {
   /// The caller may not do that there. Firebase says no more, so that nothing can be learned.
   static let denied = FirebaseError(401, "Permission denied")
 
+  /// As many long answers are being sent as there may be.
+  static let tooManyBodies = FirebaseError(
+    503, "Too many large answers are being sent; try again, or ask for less")
+
   var response: Response {
     var json: [UInt8] = Array("{\"error\":".utf8)
     JSONText.append(message, to: &json)

@@ -46,7 +46,7 @@ extension FirebaseService {
     _ headers: [(name: String, value: String)]
   ) throws -> Response {
     let pipe = BodyPipe()
-    let isStarted = writers.run {
+    let isStarted = writers.write {
       do {
         try FirebaseService.render(path, FirebaseView(snapshot), query, options) { piece in
           try pipe.write(piece)
@@ -57,7 +57,7 @@ extension FirebaseService {
         pipe.abandon()
       }
     }
-    guard isStarted else { throw PipeWriters.busy }
+    guard isStarted else { throw FirebaseError.tooManyBodies }
     return Response(
       200, headers: [("Content-Type", "application/json; charset=utf-8")] + headers,
       body: .pipe(pipe))

@@ -18,7 +18,7 @@ final class FirebaseService: Service {
 
   let database: Database
   let streams: FirebaseStreams
-  let writers = PipeWriters()
+  let writers = Workers.forBodies()
   private let pushIDs: PushIDs
   private let clock: @Sendable () -> Date
 

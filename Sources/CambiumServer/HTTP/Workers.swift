@@ -1,14 +1,17 @@
 import Foundation
 import Synchronization
 
-/// The threads on which requests are answered. A list that waits for its client blocks one, so they
-/// are not those of Swift's concurrency, and more are started while all are busy.
+/// The threads on which requests are answered, and long bodies written while they are sent. A list
+/// that waits for its client blocks one, so they are not those of Swift's concurrency, and more are
+/// started while all are busy.
 final class Workers: TaskExecutor {
   fileprivate struct State {
     var jobs: [UnownedJob] = []
     var first = 0
     var threadCount = 0
     var idleCount = 0
+    /// The bodies that are being written.
+    var bodyCount = 0
   }
 
   private let threadsMax: Int
@@ -16,6 +19,9 @@ final class Workers: TaskExecutor {
   private let work = DispatchSemaphore(value: 0)
 
   init(threadsMax: Int = 64) { self.threadsMax = threadsMax }
+
+  /// Threads that only write bodies.
+  static func forBodies() -> Workers { Workers(threadsMax: 16) }
 
   /// Adds a job to the queue; the server limits how many requests there are.
   func enqueue(_ job: consuming ExecutorJob) {
@@ -29,6 +35,24 @@ final class Workers: TaskExecutor {
     }
     work.signal()
     if startsThread { Thread.detachNewThread { [self] in runJobs() } }
+  }
+
+  /// Writes a body while it is sent. It takes a thread for as long as its client takes what it has
+  /// asked for, so none waits for a thread.
+  ///
+  /// - Returns: False if each thread has one already.
+  func write(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let isTaken = state.withLock { state in
+      if state.bodyCount >= threadsMax { return false }
+      state.bodyCount += 1
+      return true
+    }
+    guard isTaken else { return false }
+    Task(executorPreference: self) {
+      body()
+      self.state.withLock { $0.bodyCount -= 1 }
+    }
+    return true
   }
 
   /// Runs jobs until there was none for ten seconds.

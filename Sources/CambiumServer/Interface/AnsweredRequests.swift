@@ -9,12 +9,14 @@
 // `Idempotency-Key`. (Draft RFC "The Idempotency-Key HTTP Header Field", httpapi working group.)
 //
 // A receipt is a note of the log (LogNotes.swift), stored with the transaction that it is of: there
-// is never one without the other. It has what the answer is made of again: the transaction's
-// number and a small value of the service's own. A refusal gets a receipt as well, without a
-// transaction: else a copy of the request that was delayed on its way could be made after its
-// sender was told that it was refused.
+// is never one without the other. It has the answer, or what the answer is made of again: the
+// transaction's number and a small value of the service's own. A refusal gets a receipt as well,
+// without a transaction: else a copy of the request that was delayed on its way could be made after
+// its sender was told that it was refused.
 //
-//     answer/<digest of caller and key>    microseconds since 1970 i64 | {"request": …, …}
+//     answer/<digest of caller and key>    see KeptAnswer.swift
+//
+// Commands write by themselves; KeptCommand.swift keeps their answers.
 
 import Cambium
 import FoundationEssentials
@@ -82,6 +84,18 @@ final class AnsweredRequests: Sendable {
     }
   }
 
+  /// A request with a key, while it is made.
+  struct Entry: Sendable {
+    /// The name of its receipt's note.
+    let note: String
+    /// All that says what the request does.
+    let request: String
+    let time: Date
+    /// The notes of old receipts, which its transaction takes out.
+    fileprivate let old: [String]
+    fileprivate let isFull: Bool
+  }
+
   private struct Sweep {
     /// The names of the receipts that are old.
     var old: [String] = []
@@ -132,40 +146,66 @@ final class AnsweredRequests: Sendable {
     _ request: Request, metadata: [String: String] = [:],
     _ body: @escaping @Sendable (borrowing Database.Transaction) throws -> Value
   ) async throws -> Receipt {
-    guard let key = request[header: "idempotency-key"] else {
+    guard let entry = try entry(of: request) else {
       return try await database.write(metadata: metadata) { tx in
         let value = try body(tx)
         return Receipt(tx, value)
       }
     }
-    try check(key)
-    let name = AnsweredRequests.name(of: key, request.caller)
-    let fingerprint = AnsweredRequests.fingerprint(of: request)
-    let old = try sweepIfDue()
-    let time = now()
-    let isFull = sweep.withLock { $0.count >= limits.countMax }
-    let outcome = try await database.write(metadata: metadata) { [limits] tx in
-      if let note = try tx.note(name), KeptAnswer.isFresh(note, time, limits.keep) {
-        return try KeptAnswer(note).outcome(of: fingerprint)
-      }
-      if isFull { throw KeyError.tooMany(limits.countMax) }
-      for name in old
-      where try tx.note(name).map({ KeptAnswer.isFresh($0, time, limits.keep) }) == false {
-        try tx.saveNote(name, nil)
-      }
+    return try await database.write(metadata: metadata) { [self] tx in
+      if let kept = try kept(try tx.note(entry.note), entry) { return kept.outcome }
+      try checkRoom(for: entry)
       let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }
-      let bytes = KeptAnswer(fingerprint, outcome).note(time)
-      if bytes.count > limits.valueBytesMax {
+      let answer = KeptAnswer(entry.request, outcome)
+      if answer.note(entry.time).count > limits.valueBytesMax {
         // A refusal that is too long to be kept is still told.
         _ = try outcome.get()
-        throw DatabaseError.transactionTooLarge(bytes: bytes.count, limit: limits.valueBytesMax)
+        throw DatabaseError.transactionTooLarge(
+          bytes: answer.note(entry.time).count, limit: limits.valueBytesMax)
       }
-      try tx.saveNote(name, bytes)
+      try keep(answer, of: entry, tx)
       return outcome
+    }.get()
+  }
+
+  // MARK: Receipts
+
+  /// The entry of a request; nil for one without a key.
+  func entry(of request: Request) throws -> Entry? {
+    guard let key = request[header: "idempotency-key"] else { return nil }
+    try check(key)
+    let old = try sweepIfDue()
+    return Entry(
+      note: AnsweredRequests.name(of: key, request.caller),
+      request: AnsweredRequests.fingerprint(of: request), time: now(), old: old,
+      isFull: sweep.withLock { $0.count >= limits.countMax })
+  }
+
+  /// The answer in a request's note; nil where there is none, or an old one.
+  ///
+  /// - Throws: ``KeyError/reused`` for that of another request.
+  func kept(_ note: [UInt8]?, _ entry: Entry) throws -> KeptAnswer? {
+    guard let note, KeptAnswer.isFresh(note, entry.time, limits.keep) else { return nil }
+    let answer = try KeptAnswer(note)
+    if answer.request != entry.request { throw KeyError.reused }
+    return answer
+  }
+
+  /// Refuses a request that has no receipt yet where there are too many.
+  func checkRoom(for entry: Entry) throws {
+    if entry.isFull { throw KeyError.tooMany(limits.countMax) }
+  }
+
+  /// Stores the answer of a request with a transaction.
+  func keep(
+    _ answer: KeptAnswer, of entry: Entry, _ tx: borrowing Database.Transaction
+  ) throws {
+    for name in entry.old where name != entry.note {
+      guard let note = try tx.note(name) else { continue }
+      if !KeptAnswer.isFresh(note, entry.time, limits.keep) { try tx.saveNote(name, nil) }
     }
-    let isNew = (try? outcome.get().isRepeated) != true
-    if isNew { sweep.withLock { $0.count += 1 } }
-    return try outcome.get()
+    if try tx.note(entry.note) == nil { sweep.withLock { $0.count += 1 } }
+    try tx.saveNote(entry.note, answer.note(entry.time))
   }
 
   private func check(_ key: String) throws {
@@ -233,72 +273,5 @@ extension Result where Failure == any Error {
       guard KeptAnswer.isKept(error) else { throw error }
       self = .failure(error)
     }
-  }
-}
-
-/// A receipt, or a refusal, as the note that it is stored as.
-private struct KeptAnswer {
-  private var members: ValueMap
-
-  init(_ note: [UInt8]) throws {
-    let text = String(decoding: note.dropFirst(8), as: UTF8.self)
-    guard case .map(let members) = try JSONReader.value(of: text, name: "a kept answer") else {
-      throw DatabaseError.corrupt(reason: "a kept answer is no object")
-    }
-    self.members = members
-  }
-
-  init(_ request: String, _ outcome: Result<AnsweredRequests.Receipt, any Error>) {
-    members = ["request": .string(request)]
-    switch outcome {
-    case .success(let receipt):
-      members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
-      members["isRecorded"] = .bool(receipt.isRecorded)
-      if receipt.value != .null { members["value"] = receipt.value }
-    case .failure(let error): members["error"] = ErrorValue.value(of: error).map { .map($0) }
-    }
-  }
-
-  /// True for a refusal that would be another, or none, if the request were made later.
-  static func isKept(_ error: any Error) -> Bool {
-    switch error {
-    case is ValidationError: true
-    case DatabaseError.badKey, DatabaseError.badValue, DatabaseError.notFound,
-      DatabaseError.exists, DatabaseError.invalid, DatabaseError.notUnique,
-      DatabaseError.stillReferred, DatabaseError.conflict:
-      true
-    default: false
-    }
-  }
-
-  /// True for a note that is not older than notes are kept. It is not read but for its time: of
-  /// many notes this is all that is looked at.
-  static func isFresh(_ note: [UInt8], _ time: Date, _ keep: Duration) -> Bool {
-    let microseconds = note.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    let at = Date(timeIntervalSince1970: Double(Int64(bitPattern: microseconds)) / 1e6)
-    return time.timeIntervalSince(at) < keep.seconds
-  }
-
-  /// The outcome again.
-  ///
-  /// - Throws: ``AnsweredRequests/KeyError/reused`` for another request.
-  func outcome(of request: String) throws -> Result<AnsweredRequests.Receipt, any Error> {
-    if members.text("request") != request { throw AnsweredRequests.KeyError.reused }
-    if let error = members["error"] {
-      return .failure(
-        ErrorValue.error(of: error) ?? DatabaseError.corrupt(reason: "a kept refusal is unknown"))
-    }
-    return .success(
-      AnsweredRequests.Receipt(
-        sequence: members.sequence("sequence"), isRecorded: members["isRecorded"] == true,
-        value: members["value"] ?? .null, isRepeated: true))
-  }
-
-  /// The note.
-  func note(_ time: Date) -> [UInt8] {
-    let microseconds = UInt64(bitPattern: Int64(time.timeIntervalSince1970 * 1e6))
-    var bytes = (0..<8).map { UInt8(truncatingIfNeeded: microseconds >> (8 * $0)) }
-    JSONWriter.append(members, to: &bytes)
-    return bytes
   }
 }

@@ -37,13 +37,7 @@ final class CommandAnswering: Sendable {
   func begin(_ answer: CommandAnswer) {
     state.withLock { state in
       state.isObject = answer.mediaType == "application/json"
-      state.headers = [
-        ("Content-Type", answer.mediaType), ("Cambium-Sequence", "\(answer.sequence)"),
-        ("Cache-Control", "no-store"),
-      ]
-      if answer.mediaType == "application/octet-stream" {
-        state.headers.append(("Content-Disposition", "attachment"))
-      }
+      state.headers = answer.headers
     }
   }
 
@@ -99,6 +93,17 @@ final class CommandAnswering: Sendable {
     guard let pipe else { return }
     try? pipe.write(last)
     pipe.finish(isBroken: problem != nil)
+  }
+}
+
+extension CommandAnswer {
+  var headers: [(name: String, value: String)] {
+    let headers = [
+      (name: "Content-Type", value: mediaType), ("Cambium-Sequence", "\(sequence)"),
+      ("Cache-Control", "no-store"),
+    ]
+    let isFile = mediaType == "application/octet-stream"
+    return isFile ? headers + [("Content-Disposition", "attachment")] : headers
   }
 }
 

@@ -21,12 +21,15 @@ struct CommandInterface: Service {
   let changes: ChangeTopics
   let jobs: Jobs
   private let service: CommandService
-  private let answers = KeptAnswers()
+  private let answered: AnsweredRequests
   /// The threads on which commands run, each until its client has taken what it writes.
   let workers = Workers()
 
-  init(_ database: Database, _ hub: CommitHub, _ streams: EventStreams) {
+  init(
+    _ database: Database, _ answered: AnsweredRequests, _ hub: CommitHub, _ streams: EventStreams
+  ) {
     self.database = database
+    self.answered = answered
     self.streams = streams
     service = CommandService(database)
     changes = ChangeTopics(database, hub, workers)
@@ -87,20 +90,28 @@ struct CommandInterface: Service {
     }
     if name == "verify" { return jobs.begin(command, request) }
     if !offer.isWriting { return await run(command, request) }
-    return await answered(request) { await run(command, request, isWriting: true) }
+    return await runOnce(command, request)
   }
 
-  /// Makes a request that writes once for each `Idempotency-Key`. This is the only place that knows
+  /// Runs a command that writes, once for each `Idempotency-Key`. This is the only place that knows
   /// of such keys.
-  private func answered(
-    _ request: Request, _ body: @Sendable () async -> Response
-  ) async -> Response {
-    await answers.answered(request, head: { try? database.head }, body)
+  private func runOnce(_ command: CommandRequest, _ request: Request) async -> Response {
+    do {
+      guard let kept = try KeptCommand(request, answered, database) else {
+        return await run(command, request, isWriting: true)
+      }
+      if let answer = try kept.answer() { return answer }
+      var command = command
+      command.keeping = kept
+      return try await kept.end(
+        await run(command, request, isWriting: true) { kept.begin($0.headers) })
+    } catch { return RecordsService.answer(to: error, request.caller) }
   }
 
   /// Runs a command. One that writes is not given up because it takes long: a part would be done.
   private func run(
-    _ command: CommandRequest, _ request: Request, isWriting: Bool = false
+    _ command: CommandRequest, _ request: Request, isWriting: Bool = false,
+    begin: @escaping @Sendable (CommandAnswer) -> Void = { _ in }
   ) async -> Response {
     let answering = CommandAnswering(request.caller)
     var command = command
@@ -110,7 +121,11 @@ struct CommandInterface: Service {
       answering.begin(continuation)
       Task(executorPreference: workers) {
         let ending = await service.run(
-          parameters, begin: { answering.begin($0) }, to: { try answering.write($0) })
+          parameters,
+          begin: {
+            answering.begin($0)
+            begin($0)
+          }, to: { try answering.write($0) })
         answering.end(ending) { CommandInterface.address(path, $0) }
       }
     }

@@ -15,9 +15,9 @@ struct RecordList {
   /// The answer, which is written while it is sent.
   ///
   /// It throws ``Refusal`` where too many are being sent.
-  func response(_ writers: PipeWriters) throws -> Response {
+  func response(_ writers: Workers) throws -> Response {
     let pipe = BodyPipe()
-    let isBegun = writers.run {
+    let isBegun = writers.write {
       do { try write(to: pipe) } catch is BodyPipe.Abandoned { return } catch {
         let value = ErrorValue.value(of: error) ?? ["message": .string("\(error)")]
         let last: ValueMap = ["error": .map(value)]

@@ -76,7 +76,8 @@ extension RecordsService {
     case DatabaseError.compacted: 410
     case DatabaseError.readOnly: 403
     case DatabaseError.transactionTooLarge: 413
-    case DatabaseError.busy: 503
+    case DatabaseError.busy, DatabaseError.closed, DatabaseError.outcomeUnknown: 503
+    case DatabaseError.corrupt: 500
     case DatabaseError.full: 507
     default: 400
     }

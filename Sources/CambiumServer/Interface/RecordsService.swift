@@ -20,7 +20,7 @@ struct RecordsService: Service {
   let answered: AnsweredRequests
   let hub: CommitHub
   let streams: EventStreams
-  private let writers = PipeWriters()
+  private let writers = Workers.forBodies()
 
   /// True for the path of a request to this service.
   static func takes(_ path: String) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import Simulation
 import Testing
 
 @testable import CambiumServer
@@ -18,7 +19,7 @@ import Testing
 
   @Test("answers or closes, and serves on", arguments: [UInt64.random(in: 0...9_999)])
   func random(seed: UInt64) throws {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var limits = ServerLimits()
     limits.bodyBytesMax = 10_000
     limits.requestSeconds = 2
@@ -48,7 +49,7 @@ import Testing
   }
 
   /// Bytes to send.
-  private static func bytes(_ random: inout SplitMix) -> [UInt8] {
+  private static func bytes(_ random: inout SeededGenerator) -> [UInt8] {
     if random.next() % 5 == 0 {
       return (0..<random.next() % 3000).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
@@ -67,20 +68,5 @@ import Testing
       if bytes.isEmpty { bytes = [13] }
     }
     return bytes
-  }
-}
-
-/// Random numbers from a seed (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
   }
 }

@@ -39,6 +39,7 @@ import Testing
       ("/v1/query?query=things+where+n+%3E+90", ["query", "things where n > 90"]),
       ("/v1/query?query=things&explain=true", ["query", "things", "--explain"]),
       ("/v1/schema", ["schema"]), ("/v1/consumers", ["consumers"]), ("/v1/tag", ["tag"]),
+      ("/v1/checkpoints", ["info", "--checkpoints"]),
     ]
     try await InterfaceFixture.with { fixture in
       try fill(fixture.database)
@@ -149,20 +150,6 @@ import Testing
       #expect(try JSONReader.value(of: undone.text, name: "")["undoes"] == [4])
       let head = try fixture.database.head
       #expect(head == 5)
-    }
-  }
-
-  @Test("makes a request with a key once")
-  func once() async throws {
-    try await InterfaceFixture.with { fixture in
-      let headers = ["idempotency-key": "k1"]
-      let first = try await fixture.ask("/v1/put?path=a", .post, body: "1", headers: headers)
-      let second = try await fixture.ask("/v1/put?path=a", .post, body: "1", headers: headers)
-      #expect(first.text == second.text)
-      let other = try await fixture.ask("/v1/put?path=a", .post, body: "2", headers: headers)
-      #expect(other.status == 422)
-      let head = try fixture.database.head
-      #expect(head == 1)
     }
   }
 

@@ -7,6 +7,7 @@ import Testing
 /// A database in a folder of its own, and the interface before it, without a socket.
 final class InterfaceFixture: Sendable {
   let database: Database
+  let answered: AnsweredRequests
   let interface: CommandInterface
   let streams = EventStreams()
   private let folder: String
@@ -21,7 +22,8 @@ final class InterfaceFixture: Sendable {
     let hub = try CommitHub(database)
     self.hub = hub
     feed = Task { try await hub.run() }
-    interface = CommandInterface(database, hub, streams)
+    answered = AnsweredRequests(database)
+    interface = CommandInterface(database, answered, hub, streams)
   }
 
   /// Lends one; at the end the database is verified.
@@ -44,12 +46,20 @@ final class InterfaceFixture: Sendable {
     _ target: String, _ method: Request.Method = .get, body: String = "",
     headers: [String: String] = [:], caller: Caller = .everything
   ) async throws -> Answer {
+    let response = await interface.answer(
+      try request(target, method, body: body, headers: headers, caller: caller))
+    return await Answer(response)
+  }
+
+  func request(
+    _ target: String, _ method: Request.Method = .get, body: String = "",
+    headers: [String: String] = [:], caller: Caller = .everything
+  ) throws -> Request {
     var request = try #require(Request(method, target: target))
     request.body = Array(body.utf8)
     request.headers = headers
     request.caller = caller
-    let response = await interface.answer(request)
-    return await Answer(response)
+    return request
   }
 
   struct Answer {

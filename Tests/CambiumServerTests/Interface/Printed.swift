@@ -40,6 +40,7 @@ enum Printed {
     case "diff": try DiffCommand.run(call)
     case "query": try QueryCommand.run(call)
     case "schema": try SchemaCommand.run(call)
+    case "info": try InfoCommand.run(call)
     case "consumers": try ConsumersCommand.run(call)
     case "tag": try TagCommand.run(call)
     default: throw Failure.usage("the test does not know \(command.name)")

@@ -150,7 +150,9 @@ import Testing
         try fill(one.database, "SECRETA", seed: seed)
         try fill(other.database, "SECRETB", seed: seed)
         var random = Random(state: seed &* 77)
-        let offers = CommandService.offers.filter { !$0.isStream }
+        // HoldingTests ask for these; here they would only change what a seed asks.
+        let lists = ["readers", "checkpoints"]
+        let offers = CommandService.offers.filter { !$0.isStream && !lists.contains($0.name) }
         var successes: [String: Int] = [:]
         for turn in 0..<1200 {
           // Some of the questions remove what others ask for.

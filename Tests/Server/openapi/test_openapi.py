@@ -3,7 +3,7 @@
 Each operation is called with what the description allows and with what it does not; an answer must
 be one that is described, and no call may end the server. Streams do not end by themselves, so that
 they are only asked for what is refused. CAMBIUM_EXAMPLES is the number of calls of each operation,
-10 unless told; CAMBIUM_SEED chooses them, so that a run can be had again.
+30 unless told; CAMBIUM_SEED chooses them, so that a run can be had again.
 """
 
 import os
@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("schemathesis")
 
-EXAMPLES = os.environ.get("CAMBIUM_EXAMPLES", "10")
+EXAMPLES = os.environ.get("CAMBIUM_EXAMPLES", "30")
 SEED = os.environ.get("CAMBIUM_SEED", "20261127")
 LINES = "\n".join(
     '{"metadata":{"actor":"anna"},"operations":'

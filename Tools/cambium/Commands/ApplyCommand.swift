@@ -75,17 +75,18 @@ enum ApplyCommand {
     let source = name == "-" ? try call.standardInput() : try ByteSource(path: name)
     let label = name == "-" ? call.inputName : name
     var script = try ScriptReader(source)
-    var total: UInt64 = 0
+    var (total, last): (UInt64, UInt64) = (0, 0)
     while let transaction = try script.next() {
       try transaction.check(call)
       total += 1
+      if !transaction.isEmpty { last = total }
     }
     try script.rewind()
     let database = try OpenDatabase.forWriting(
       call, creating: call.has(create) && !call.has(dryRun))
     let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let job = ApplyJob(call, database, label: label, total: total, bar)
+    let job = ApplyJob(call, database, label: label, total: total, last: last, bar)
     if call.has(dryRun) { return try job.preview(&script) }
     try job.run(&script)
   }
@@ -97,17 +98,23 @@ private final class ApplyJob {
   private let database: Database
   private let label: String
   private let total: UInt64
+  /// The last line that is not empty.
+  private let last: UInt64
   private let bar: ProgressBar
   private var applied = 0
   private var failed = 0
   private var firstFailure: ExitCode?
   private var sequences: (first: SequenceNumber, last: SequenceNumber)?
 
-  init(_ call: Call, _ database: Database, label: String, total: UInt64, _ bar: ProgressBar) {
+  init(
+    _ call: Call, _ database: Database, label: String, total: UInt64, last: UInt64,
+    _ bar: ProgressBar
+  ) {
     self.call = call
     self.database = database
     self.label = label
     self.total = total
+    self.last = last
     self.bar = bar
   }
 
@@ -117,7 +124,9 @@ private final class ApplyJob {
     // Under this name the database keeps how many lines are done, with each transaction.
     let path = URL(filePath: label).standardizedFileURL.path
     let cursor = "apply/" + RowImport.fingerprint([path])
-    let done = call.has(ApplyCommand.resume) ? try database.cursor(cursor) ?? 0 : 0
+    let done =
+      call.has(ApplyCommand.resume)
+      ? try database.cursor(cursor) ?? 0 : takeUp(call.served?.keeping)
     var index: UInt64 = 0
     while let transaction = try script.next() {
       index += 1
@@ -130,6 +139,7 @@ private final class ApplyJob {
           try transaction.perform(tx)
           try call.check(tx)
           if call.served == nil { try tx.saveCursor(cursor, index) }
+          try keep(index, tx)
           return tx.sequence
         }
         sequences = (sequences?.first ?? sequence, sequence)
@@ -137,6 +147,28 @@ private final class ApplyJob {
       }
     }
     try finish()
+  }
+
+  /// Takes up what earlier copies of a request have done, and returns the number of their lines.
+  private func takeUp(_ keeping: (any CommandKeeping)?) -> UInt64 {
+    guard case .map(let done)? = keeping?.done else { return 0 }
+    applied = done.count("applied")
+    sequences = (done.sequence("first"), done.sequence("last"))
+    return UInt64(done.count("lines"))
+  }
+
+  /// Keeps with a line's transaction that it is done; with the last one's, the answer.
+  private func keep(_ line: UInt64, _ tx: borrowing Database.Transaction) throws {
+    guard let keeping = call.served?.keeping else { return }
+    let (applied, first, newest) = (applied + 1, sequences?.first ?? tx.sequence, tx.sequence)
+    if line == last {
+      return try call.keepAnswer(tx) { try report(applied, (first, newest), $0.output) }
+    }
+    try keeping.save(
+      done: .map([
+        "lines": .integer(Int64(line)), "applied": .integer(Int64(applied)),
+        "first": .integer(Int64(first.rawValue)), "last": .integer(Int64(newest.rawValue)),
+      ]), tx)
   }
 
   private func metadata(_ transaction: ScriptedTransaction) -> [String: String] {
@@ -183,13 +215,15 @@ private final class ApplyJob {
 
   private func finish() throws {
     bar.finish()
-    if !call.isQuiet { try report() }
+    if !call.isQuiet { try report(applied, sequences, call.output) }
     if let firstFailure { throw Failure.silent(firstFailure) }
   }
 
-  private func report() throws {
-    if call.output.format == .json {
-      return try call.output.line([
+  private func report(
+    _ applied: Int, _ sequences: (first: SequenceNumber, last: SequenceNumber)?, _ output: Output
+  ) throws {
+    if output.format == .json {
+      return try output.line([
         "transactions": applied, "first": sequences?.first, "last": sequences?.last,
         "failed": failed,
       ])
@@ -200,7 +234,7 @@ private final class ApplyJob {
       text += ": tx \(range)"
     }
     if failed > 0 { text += "; \(Quantity.count(failed)) failed" }
-    try call.output.line(text)
+    try output.line(text)
   }
 
   // MARK: Saying what would be done

@@ -16,8 +16,7 @@ enum Changing {
     _ call: Call, _ database: Database,
     _ body: (borrowing Database.Transaction) throws -> Void
   ) throws {
-    let sequence = try write(call, database, body)
-    call.rules.note(changesOf: sequence, in: database)
+    let sequence = try write(call, database, body, tell)
     try tell(sequence, call)
   }
 
@@ -32,10 +31,17 @@ enum Changing {
   /// Makes the change of a command that has `--dry-run`, or with it only tries it: it is refused
   /// for the same reasons, and nothing is stored.
   ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - database: The database, open for writing.
+  ///   - body: Makes the change.
+  ///   - tell: Prints the number of the transaction, as the caller does once it is committed.
   /// - Returns: The number of the transaction; nil if it was only tried.
+  /// - Throws: Any error that `body` throws; ``Failure``, ``DatabaseError``.
   static func make(
     _ call: Call, _ database: Database,
-    _ body: (borrowing Database.Transaction) throws -> Void
+    _ body: (borrowing Database.Transaction) throws -> Void,
+    telling tell: (SequenceNumber, Call) throws -> Void
   ) throws -> SequenceNumber? {
     if call.has(.dryRun) {
       try expecting(call) { expected in
@@ -46,9 +52,7 @@ enum Changing {
       }
       return nil
     }
-    let sequence = try write(call, database, body)
-    call.rules.note(changesOf: sequence, in: database)
-    return sequence
+    return try write(call, database, body, tell)
   }
 
   /// Makes a change to each record that a query finds, all in one transaction, or says with
@@ -73,6 +77,8 @@ enum Changing {
       if paths.isEmpty { throw Failure.silent(.negative) }
       for path in paths { try body(tx, path) }
       count = paths.count
+    } telling: {
+      try tell($1, count, verb, $0)
     }
     try tell(call, count, sequence == nil ? "would be \(verb)" : verb, sequence)
   }
@@ -120,15 +126,20 @@ enum Changing {
 
   private static func write(
     _ call: Call, _ database: Database,
-    _ body: (borrowing Database.Transaction) throws -> Void
+    _ body: (borrowing Database.Transaction) throws -> Void,
+    _ tell: (SequenceNumber, Call) throws -> Void
   ) throws -> SequenceNumber {
-    try expecting(call) { expected in
+    let sequence = try expecting(call) { expected in
       try database.write(metadata: metadata(call), expecting: expected) { tx in
         try body(tx)
         try call.check(tx)
-        return tx.sequence
+        let sequence = tx.sequence
+        try call.keepAnswer(tx) { try tell(sequence, $0) }
+        return sequence
       }
     }
+    call.rules.note(changesOf: sequence, in: database)
+    return sequence
   }
 
   /// Writes on the condition of `--if-seq`, and says what is wrong where it does not hold.

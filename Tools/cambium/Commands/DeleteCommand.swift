@@ -38,6 +38,8 @@ enum DeleteCommand {
       if call.has(.dryRun) { count = try nodes(tx[path]) }
       if try tx.remove(path) { return }
       throw try MissingNode.failure(path, below: tx[.root], call.database)
+    } telling: {
+      try Changing.tell($0, $1)
     }
     if let sequence { return try Changing.tell(sequence, call) }
     try call.output.report(["path": path.description, "nodes": count]) {

@@ -14,20 +14,31 @@ enum InfoCommand {
       environment; by several, separated by commas, together. What they have in all is what the
       files have. For collection, property and age the whole database is read. Archived records are
       compressed together, so their bytes are shared out as they were before.
+
+      Space is not used again while somebody reads a moment that needs it: --readers lists who does.
+      After damage the state is made again from the newest of --checkpoints and the log.
       """,
     operands: [.database],
-    options: [by, depth, groups] + Option.list + [.wait, .progress, .quiet, .color],
+    options: [by, depth, groups, readers, checkpoints] + Option.list + [
+      .wait, .progress, .quiet, .color,
+    ],
     examples: [
       "cambium info air.cambium": "an overview",
       "cambium info air.cambium --by collection": "what takes the room?",
       "cambium info air.cambium --by collection,property -o csv": "and which property of it",
     ],
-    stopsSafely: true, servings: [Serving(.get)], run: run)
+    stopsSafely: true,
+    servings: [
+      Serving(.get, without: lists.map(\.name)), serving(readers), serving(checkpoints),
+    ], run: run)
 
   static func run(_ call: Call) throws {
+    try checkLists(call)
     let criteria = try call[by].map { try self.criteria($0.text) }
     let database = try OpenDatabase.forReading(call)
     if let criteria { return try tell(criteria, of: database, call) }
+    if call.has(readers) { return try tell(readersOf: database, call) }
+    if call.has(checkpoints) { return try tell(checkpointsOf: database, call) }
     let information = try database.information()
     guard call.format == .short else {
       // Who asks from elsewhere has no business with the folders of this machine.

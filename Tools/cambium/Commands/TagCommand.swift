@@ -40,7 +40,7 @@ enum TagCommand {
       throw Failure.usage("--delete takes a NAME and no REV")
     }
     let database = try OpenDatabase.forWriting(call)
-    if call.has(delete) { return try remove(name, database) }
+    if call.has(delete) { return try remove(name, database, call) }
     try add(name, database, call)
   }
 
@@ -52,17 +52,27 @@ enum TagCommand {
         hint: "take it away first: `cambium tag \(Shell.quoted(call.database)) "
           + "\(Shell.quoted(name)) --delete`")
     }
-    let tag = try database.tag(name, at: .sequence(sequence))
-    if call.isQuiet { return }
+    let tag = try database.write { tx in
+      let tag = try tx.tag(name, at: .sequence(sequence))
+      try call.keepAnswer(tx) { try tell(tag, database, $0) }
+      return tag
+    }
+    if !call.isQuiet { try tell(tag, database, call) }
+  }
+
+  private static func tell(_ tag: CommitTag, _ database: Database, _ call: Call) throws {
     let writer = try writer(call)
     try tell(tag, database, writer, call.output, columns: 0)
     try writer.finish()
   }
 
-  private static func remove(_ name: String, _ database: Database) throws {
+  private static func remove(_ name: String, _ database: Database, _ call: Call) throws {
     // Fails with what is there instead.
     _ = try OpenDatabase.sequence(.tag(name), in: database)
-    try database.removeTag(name)
+    try database.write { tx in
+      _ = try tx.removeTag(name)
+      try call.keepAnswer(tx) { _ in }
+    }
   }
 
   private static func list(_ call: Call) throws {

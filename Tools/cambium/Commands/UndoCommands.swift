@@ -71,11 +71,19 @@ enum UndoCommands {
     var metadata = Changing.metadata(call)
     metadata.merge(author(call).metadata) { own, _ in own }
     let undone = try Changing.expecting(call) { expected in
-      try database.perform(request, resolution, metadata, expecting: expected)
+      try database.write(metadata: metadata, expecting: expected) { tx -> Undone? in
+        guard let undone = try tx.undo(request, resolution) else { return nil }
+        try call.keepAnswer(tx) { try change(undone).tell(resolution, $0.output) }
+        return undone
+      }
     }
     guard let undone else { return nil }
     call.rules.note(changesOf: undone.sequence, in: database)
-    return ConflictingChange(
+    return change(undone)
+  }
+
+  private static func change(_ undone: Undone) -> ConflictingChange {
+    ConflictingChange(
       json: ["sequence": undone.sequence, "undoes": undone.undoes],
       line: "tx \(undone.sequence)  undoes \(text(undone.undoes))", conflicts: undone.conflicts)
   }

@@ -17,6 +17,8 @@ package struct CommandRequest: Sendable {
   package var isAbandoned: @Sendable () -> Bool = { false }
   /// Hears how far long work is.
   package var progress: (@Sendable (WorkProgress) -> Void)?
+  /// Keeps the answer of a request that is to be made once; nil for any other.
+  package var keeping: (any CommandKeeping)?
 
   package init(
     _ method: Method, _ name: String, _ parameters: [(name: String, value: String)] = []
@@ -65,7 +67,7 @@ package struct CommandService: Sendable {
       let size = try pageSize(request, invocation, parser)
       let served = Served(
         database: database, scope: request.scope, body: request.body, pageSize: size,
-        isAbandoned: request.isAbandoned, progress: request.progress)
+        isAbandoned: request.isAbandoned, progress: request.progress, keeping: request.keeping)
       begin(
         CommandAnswer(
           mediaType: parser.mediaType(invocation), sequence: try database.head))
@@ -206,7 +208,9 @@ extension RequestParser {
   }
 
   private func isObject(_ invocation: Invocation) -> Bool {
-    if command.name == InfoCommand.command.name { return !invocation.has(InfoCommand.by) }
+    if command.name == InfoCommand.command.name {
+      return !([InfoCommand.by] + InfoCommand.lists).contains(where: invocation.has)
+    }
     if command.name == QueryCommand.command.name { return invocation.has(QueryCommand.explain) }
     return serving.isObject
   }

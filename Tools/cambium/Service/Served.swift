@@ -15,6 +15,8 @@ struct Served: Sendable {
   let isAbandoned: @Sendable () -> Bool
   /// Hears how far long work is.
   let progress: (@Sendable (WorkProgress) -> Void)?
+  /// Keeps the answer with the transaction that it tells of; nil if the request may be made again.
+  var keeping: (any CommandKeeping)?
 
   /// The call that the task makes; nil on a command line.
   @TaskLocal static var current: Served?

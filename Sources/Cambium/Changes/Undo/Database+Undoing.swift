@@ -192,21 +192,16 @@ extension Database {
   // MARK: Performing a request
 
   /// Undoes what a request names; nil where there is nothing.
-  package func perform(
-    _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String],
-    expecting: SequenceNumber? = nil
+  private func perform(
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String]
   ) throws -> Undone? {
-    try write(metadata: metadata, expecting: expecting) { tx in
-      try Undoing(tx.running).run(request, resolution)
-    }
+    try write(metadata: metadata) { try $0.undo(request, resolution) }
   }
 
   private func perform(
     _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String]
   ) async throws -> Undone? {
-    try await write(metadata: metadata) { tx in
-      try Undoing(tx.running).run(request, resolution)
-    }
+    try await write(metadata: metadata) { try $0.undo(request, resolution) }
   }
 
   /// Previews an undo, which is done and then dropped.
@@ -222,6 +217,18 @@ extension Database {
         UndoPreview(undone: $0, changes: try speculation.changes.fetch())
       }
     }
+  }
+}
+
+extension Database.Transaction {
+  /// Undoes what a request names with this transaction, which has done nothing before.
+  ///
+  /// - Returns: Nil where there is nothing to undo.
+  /// - Throws: As the synchronous ``Database/undo(_:wholeGroup:onConflict:metadata:actor:)``.
+  package func undo(
+    _ request: UndoRequest, _ resolution: ConflictResolution
+  ) throws -> Undone? {
+    try Undoing(running).run(request, resolution)
   }
 }
 

@@ -66,6 +66,12 @@ final class SnapshotAges: Sendable {
     state.withLock { state in state.held.compactMap { $0?.since }.min().map { .now - $0 } }
   }
 
+  /// The snapshots and the time for which each has been held, the oldest first.
+  var all: [(sequence: SequenceNumber, age: Duration)] {
+    let held = state.withLock { $0.held.compactMap { $0 } }
+    return held.sorted { $0.since < $1.since }.map { ($0.sequence, .now - $0.since) }
+  }
+
   /// Reports snapshots that have been held too long; checks at most ten times a second.
   func check() {
     guard let report else { return }

@@ -63,6 +63,48 @@ extension Database {
   }
 }
 
+extension Database.Transaction {
+  /// Names a moment with this transaction, which gets no record for that.
+  ///
+  /// - Parameters:
+  ///   - name: As in ``Database/tag(_:at:)``.
+  ///   - moment: The moment to name.
+  /// - Returns: The tag.
+  /// - Throws: As ``Database/tag(_:at:)``.
+  package func tag(_ name: String, at moment: Moment) throws -> CommitTag {
+    try CommitTag.check(name)
+    try running.use()
+    return try translating {
+      let sequence = try running.directory.snapshot(at: moment).sequence
+      if let other = try sequenceOfTag(name), other != sequence {
+        throw DatabaseError.exists(
+          NodePath(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
+      }
+      running.draft.additions.tags[name] = .some(sequence)
+      return CommitTag(name: name, sequence: sequence)
+    }
+  }
+
+  /// Removes the name of a moment with this transaction.
+  ///
+  /// - Parameter name: The tag's name.
+  /// - Returns: True if there was one.
+  /// - Throws: As ``Database/removeTag(_:)``.
+  package func removeTag(_ name: String) throws -> Bool {
+    try running.use()
+    return try translating {
+      if try sequenceOfTag(name) == nil { return false }
+      running.draft.additions.tags[name] = .some(nil)
+      return true
+    }
+  }
+
+  private func sequenceOfTag(_ name: String) throws -> SequenceNumber? {
+    if let added = running.draft.additions.tags[name] { return added }
+    return try running.directory.log.readNewest { try $0.tag(name) }
+  }
+}
+
 extension Log {
   /// Stores or removes a tag; the writer's turn and lock must be held.
   fileprivate func setTag(_ name: String, to sequence: SequenceNumber?) throws {

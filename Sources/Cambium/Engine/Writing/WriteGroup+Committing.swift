@@ -2,15 +2,18 @@
 
 import LMDB
 
-/// Positions, cursors, notes and chunks of blobs, which the log stores beside a group's records.
+/// Positions, cursors, notes, tags and chunks of blobs, which the log stores beside a group's
+/// records.
 struct LogAdditions {
   /// Positions of consumers and cursors, by the names of their entries.
   var numbers: [String: UInt64] = [:]
   /// Notes by the names of their entries; nil removes one.
   var notes: [String: [UInt8]?] = [:]
+  /// The moments of tags by their names; nil removes one.
+  var tags: [String: SequenceNumber?] = [:]
   var chunks = BlobChunks()
 
-  var isEmpty: Bool { numbers.isEmpty && notes.isEmpty && chunks.isEmpty }
+  var isEmpty: Bool { numbers.isEmpty && notes.isEmpty && tags.isEmpty && chunks.isEmpty }
 }
 
 extension WriteGroup {
@@ -64,6 +67,7 @@ extension WriteGroup {
         for (name, note) in additions.notes {
           if let note { try writer.setEntry(name, note) } else { try writer.removeEntry(name) }
         }
+        for (name, sequence) in additions.tags { try writer.setTag(name, to: sequence) }
       }
     } catch let error as StorageError where error.kind == .uncertain {
       throw DatabaseError.outcomeUnknown(head.sequence)

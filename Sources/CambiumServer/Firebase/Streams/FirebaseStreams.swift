@@ -26,7 +26,7 @@ final class FirebaseStreams: Sendable {
   private let database: Database
   private let events: EventStreams
   private let channels: FirebaseChannels
-  private let writers = PipeWriters()
+  private let writers = Workers.forBodies()
   private let following: CommitHub.Following
 
   init(_ database: Database, _ hub: CommitHub, _ events: EventStreams) {
@@ -125,7 +125,7 @@ final class FirebaseStreams: Sendable {
         return true
       }
     } catch is TooLong {
-      let isStarted = writers.run { [self] in
+      let isStarted = writers.write { [self] in
         do {
           try start.stream.inPieces {
             try tell(start) { piece in
@@ -137,7 +137,7 @@ final class FirebaseStreams: Sendable {
           start.stream.end()
         }
       }
-      if !isStarted { throw PipeWriters.busy }
+      if !isStarted { throw FirebaseError.tooManyBodies }
     }
   }
 

@@ -41,10 +41,11 @@ export function sourceLine() {
   const element = h("div", { class: "source" }, json, code, copy);
   return {
     element,
-    /** `extra` are options that the command needs, and the server gives by itself. */
-    show(command, parameters, operands, extra = {}) {
+    /** `extra` are options that the command needs, and the server gives by itself; `name` is the
+     * command's, if it is offered under another one. */
+    show(command, parameters, operands, extra = {}, name = command) {
       json.href = address(command, parameters);
-      code.textContent = commandLine(command, { ...parameters, ...extra }, operands);
+      code.textContent = commandLine(name, { ...parameters, ...extra }, operands);
       code.title = code.textContent;
     },
   };

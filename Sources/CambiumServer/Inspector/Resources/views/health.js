@@ -75,19 +75,18 @@ export function healthView(element, signal) {
       name)))),
       h("tbody", {}, rows));
 
-  async function fillPart(name, command, draw) {
-    // What the server has no list of, the database's numbers tell.
-    if (store.commands && !store.commands.has(command)) return;
+  /** `option` is that of `cambium info` which lists it; else the command has its name. */
+  async function fillPart(name, draw, option) {
     const source = sourceLine();
-    source.show(command, {});
+    source.show(name, {}, [], option, option ? "info" : name);
     try {
-      fill(parts[name], draw(await lines(command, {}, { max: 500, signal })), source.element);
+      fill(parts[name], draw(await lines(name, {}, { max: 500, signal })), source.element);
     } catch (error) {
       showProblem(parts[name], error);
     }
   }
 
-  const loadConsumers = () => fillPart("consumers", "consumers", (all) => table(
+  const loadConsumers = () => fillPart("consumers", (all) => table(
     ["Name", "Position", "Behind"], all.map((consumer) => {
       const position = consumer.position ?? consumer.sequence ?? 0;
       const behind = consumer.behind ?? Math.max(0, store.head - position);
@@ -98,40 +97,25 @@ export function healthView(element, signal) {
             "aria-label": `${consumer.name} is behind by`, high: 1000, optimum: 0 })));
     })));
 
-  const loadReaders = () => fillPart("readers", "readers", (all) => table(["Process", "Since",
-    "Moment"],
-    all.map((reader) => h("tr", {}, h("th", { scope: "row" }, reader.pid ?? reader.process ?? ""),
-      h("td", {}, reader.age ?? reader.since ?? time(reader.time)),
-      h("td", { class: "number" }, String(reader.sequence ?? reader.transaction ?? ""))))));
+  const number = (text) => h("td", { class: "number" }, text);
 
-  const loadCheckpoints = () => fillPart("checkpoints", "checkpoints", (all) => table(
-    ["Generation", "Transaction", "Bytes"], all.map((one) => h("tr", {},
-      h("th", { scope: "row" }, String(one.generation ?? one.name ?? "")),
-      h("td", { class: "number" }, count(one.sequence ?? 0)),
-      h("td", { class: "number" }, one.bytes === undefined ? "" : bytes(one.bytes))))));
+  const loadReaders = () => fillPart("readers", (all) => table(
+    ["Process", "Part", "Moment", "Behind", "Held for"], all.map((reader) => h("tr", {},
+      h("th", { scope: "row" }, String(reader.process)), h("td", {}, reader.environment),
+      number(reader.sequence == null ? "" : count(reader.sequence)), number(count(reader.behind)),
+      number(reader.age == null ? "" : `${reader.age.toFixed(1)} s`)))), { readers: true });
 
-  function drawSummaries(info) {
-    const says = (name) => store.commands && !store.commands.has(name);
-    if (says("readers")) {
-      fill(parts.readers, h("p", {}, info.oldestSnapshot === undefined
-        || info.oldestSnapshot === null
-        ? "Nobody reads an older state."
-        : `The oldest state that somebody reads is ${Number(info.oldestSnapshot).toFixed(1)} s old.`));
-    }
-    if (says("checkpoints")) {
-      fill(parts.checkpoints, h("p", {}, info.checkpoint === undefined || info.checkpoint === null
-        ? "There is none: after damage the state is made again from the whole log."
-        : `At tx ${count(info.checkpoint)}, ${count(store.head - info.checkpoint)} behind, ${
-          bytes(info.checkpointBytes ?? 0)}.`));
-    }
-  }
+  const loadCheckpoints = () => fillPart("checkpoints", (all) => table(
+    ["Transaction", "Behind", "Bytes", "Made"], all.map((one) => h("tr", {},
+      h("th", { scope: "row" }, count(one.sequence)), number(count(one.behind)),
+      number(bytes(one.bytes)), h("td", {}, one.made == null ? "" : time(one.made))))),
+  { checkpoints: true });
 
   async function loadInfo() {
     const source = sourceLine();
     source.show("info", {});
     try {
       const info = await one("info", {}, { signal });
-      drawSummaries(info);
       fill(parts.info, h("table", {}, h("tbody", {},
         row("transactions", count(info.head)), row("horizon", count(info.horizon ?? 0)),
         row("nodes", count(info.nodes)), row("versions", count(info.versions)),
