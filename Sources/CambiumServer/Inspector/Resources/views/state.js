@@ -44,6 +44,8 @@ export function stateView(element, signal) {
   const flashes = new Map();
   const lit = new Set();
   let rows = [];
+  /** The rows up to this one are seen, or were. */
+  let seenTo = 0;
   let chosen;
   let shownMoment;
   let filter = "";
@@ -96,6 +98,7 @@ export function stateView(element, signal) {
     onOpen: (index) => act(rows[index]),
     onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path, route.hash),
     onRange: (first, last) => {
+      seenTo = last;
       for (const row of rows.slice(first, last)) if (row.isMore) loadMore(row.parent);
     },
     onKey: treeKey,
@@ -185,8 +188,7 @@ export function stateView(element, signal) {
 
   async function readOpen(path, count = page, signal = undefined) {
     const prefix = path === filterParent() && filter && !filter.includes("/") ? filter : undefined;
-    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count),
-      prefix, signal });
+    const children = await readChildren(path, { at: moment(), limit: count, prefix, signal });
     if (signal?.aborted) return;
     open.set(path, { nodes: children, more: children.more, total: prefix ? undefined
       : children.total });
@@ -233,6 +235,10 @@ export function stateView(element, signal) {
     flatten();
   }
 
+  /** So many children are read again as are seen, and a few: others are read as one scrolls. */
+  const needed = (path) => open.get(path)?.nodes.length > 0 ? 20 + rows.slice(0, seenTo)
+    .filter((row) => row.node && parentOf(row.path) === path).length : page;
+
   /** Reads again what is open, at the moment of the slider. */
   const refresh = newest(async (stop) => {
     const at = moment();
@@ -240,7 +246,7 @@ export function stateView(element, signal) {
       const paths = [...open.keys()].slice(0, 40);
       await Promise.all(paths.map(async (path) => {
         try {
-          await readOpen(path, Math.min(1000, open.get(path)?.nodes.length ?? page), stop);
+          await readOpen(path, Math.min(1000, needed(path)), stop);
         } catch (error) {
           if (stop.aborted) throw error;
           if (path === root() && error.status !== 404) throw error;
