@@ -105,6 +105,17 @@ struct ReadingTests {
     #expect(printed.utf8.count < 300)
   }
 
+  @Test("ends with an error where an expression takes too long on a text")
+  func slowPattern() throws {
+    let printed = try Self.run(
+      #"""
+      cambium put a.cambium t '"\#(String(repeating: "a", count: 60))!"' -q
+      cambium log a.cambium -g '^(a+)+\1$'
+      """#)
+    #expect(printed.hasPrefix("cambium: error: the regular expression takes too long on a text"))
+    #expect(printed.hasSuffix("[2]\n"))
+  }
+
   @Test("prints a sum beyond 64 bits in full", arguments: ["short", "json", "csv", "table"])
   func sums(_ form: String) throws {
     let printed = try Self.run(

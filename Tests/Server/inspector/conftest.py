@@ -1,12 +1,13 @@
 """The fixtures of the inspector's tests; what they are made of is in inspector_page.py."""
 
+import os
 import pathlib
 import shutil
 
+import measures
 import pytest
-
 import readings
-from inspector_page import CAMBIUM, SHOTS, Page, Server, missing
+from inspector_page import CAMBIUM, COUNT_REQUESTS, SHOTS, Page, Server, missing
 
 
 def pytest_collection_modifyitems(items):
@@ -33,6 +34,24 @@ def server(database):
 
 
 @pytest.fixture(scope="session")
+def large(tmp_path_factory):
+    """A server of the database that times are taken on."""
+    path = os.environ.get("CAMBIUM_INSPECTOR_DB")
+    if not path or not os.path.exists(path):
+        path = path or str(tmp_path_factory.mktemp("large") / "large.cambium")
+        readings.make(CAMBIUM, path, measures.COUNT, measures.COUNT)
+    server = Server(path, "--write")
+    yield server
+    server.stop()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if measures.report():
+        measures.save()
+        terminalreporter.write("\n" + measures.report())
+
+
+@pytest.fixture(scope="session")
 def browser():
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -43,6 +62,7 @@ def browser():
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": COUNT_REQUESTS})
     yield browser
     browser.quit()
 

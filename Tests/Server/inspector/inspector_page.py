@@ -99,12 +99,25 @@ def cambium(*words, text=None):
     return done.stdout
 
 
+# Counts the requests that are not answered yet.
+COUNT_REQUESTS = """
+const fetching = window.fetch;
+window.running = 0;
+window.fetch = (...values) => {
+  window.running += 1;
+  return fetching(...values).finally(() => window.running -= 1);
+};
+"""
+
+
 class Page:
     """The inspector in the browser: what a person sees of it and does to it."""
 
     def __init__(self, browser, server):
         self.browser = browser
         self.server = server
+        # The page before may still ask a server that has ended.
+        browser.get("about:blank")
         self.size(1400, 900)
         self.scheme("light")
 
@@ -154,13 +167,28 @@ class Page:
         before = None
         while True:
             now = self.run(
-                "return performance.getEntriesByType('resource').length + '|' "
-                "+ document.querySelector('main').innerText.length"
+                "return [performance.getEntriesByType('resource').length, window.running ?? 0,"
+                " document.querySelector('main').innerText.length]"
             )
-            if now == before:
+            if now == before and now[1] == 0:
                 return
             before = now
             time.sleep(0.15)
+
+    def seen(self, selector):
+        """Keeps the text of what is there for a short time only; `was_seen` waits for it."""
+        self.run(
+            """
+          const selector = arguments[0];
+          window.seenTexts = new Set();
+          new MutationObserver(() => document.querySelectorAll(selector).forEach(
+            (e) => window.seenTexts.add(e.innerText)))
+            .observe(document.body, { subtree: true, childList: true, attributes: true });""",
+            selector,
+        )
+
+    def was_seen(self, text):
+        self.until(lambda: text in self.run("return [...window.seenTexts].join('\\n')"))
 
     def find(self, selector, text=None):
         """The first visible element, whose text or accessible name holds `text`."""

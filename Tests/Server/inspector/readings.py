@@ -1,6 +1,6 @@
 """The databases of the inspector's tests: stations and their readings, of many hands.
 
-python3 readings.py CAMBIUM DB COUNT     makes one by itself, for measurements
+python3 readings.py CAMBIUM DB COUNT [NODES]     makes one by itself, for measurements
 """
 
 import json
@@ -60,8 +60,13 @@ def transaction(actor, operations, reason=None):
     return {"metadata": metadata, "operations": operations}
 
 
-def transactions(count):
-    """All transactions: `count` of them, of which the last ten are told apart by name."""
+# So many nodes of the archive are set by one transaction.
+BATCH = 1000
+
+
+def transactions(count, nodes=0):
+    """All transactions: `count` of them, of which the last ten are told apart by name, and the
+    third and those after it set `nodes` nodes that stay as they are."""
     yield transaction(
         "import",
         [{"op": "declare", "path": p, "definition": d} for p, d in DEFINITIONS.items()],
@@ -78,8 +83,16 @@ def transactions(count):
             for index, key in enumerate(STATIONS)
         ],
     )
+    for first in range(0, nodes, BATCH):
+        yield transaction(
+            "import",
+            [
+                {"op": "set", "path": f"archive/{key:07d}", "value": {"value": key}}
+                for key in range(first, min(first + BATCH, nodes))
+            ],
+        )
     keys = max(40, min(200_000, count // 5))
-    for index in range(count - 12):
+    for index in range(count - 12 - -(-nodes // BATCH)):
         value = {
             "station": STATIONS[index % len(STATIONS)],
             "value": index * 7919 % 1000,
@@ -115,18 +128,16 @@ def transactions(count):
     yield transaction("eve", [{"op": "remove", "path": "readings/000001"}], "a broken sensor")
 
 
-def make(cambium, path, count):
+def make(cambium, path, count, nodes=0):
     """Makes a database of `count` transactions, with two tags."""
-    lines = "\n".join(json.dumps(one) for one in transactions(count)) + "\n"
-    subprocess.run(
-        [cambium, "apply", "--create", path, "-", "-q", "--progress", "never"],
-        input=lines,
-        text=True,
-        check=True,
-    )
+    command = [cambium, "apply", "--create", path, "-", "-q", "--progress", "never"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as applying:
+        for one in transactions(count, nodes):
+            print(json.dumps(one), file=applying.stdin)
+    assert applying.returncode == 0
     for name, moment in (("first-half", count // 2), ("surveyed", count - 2)):
         subprocess.run([cambium, "tag", path, name, str(moment), "-q"], check=True)
 
 
 if __name__ == "__main__":
-    make(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    make(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))

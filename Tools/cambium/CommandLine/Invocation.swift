@@ -212,7 +212,7 @@ extension Kind {
     case .span: return .duration(try TimeSpan.duration(text))
     case .match: return .match(text == "+" ? nil : try Match(text))
     case .pattern:
-      if (try? Regex(text)) != nil { return .text }
+      if (try? TextPattern(text, ignoresCase: false)) != nil { return .text }
       throw GrammarError(text: text, offset: 0, reason: "it is no regular expression")
     case .choice(let names):
       if names.contains(text) { return .text }

@@ -20,7 +20,7 @@ struct CommitFilter {
   }
 
   private let groups: [Group]
-  private let pattern: Regex<AnyRegexOutput>?
+  private let pattern: TextPattern?
   private let tags: [CommitTag]
   /// True for a caller who may not see everything, and so no events.
   private let isScoped: Bool
@@ -51,10 +51,10 @@ struct CommitFilter {
   }
 
   /// As journalctl does, a pattern without capitals matches them too.
-  private static func pattern(_ call: Call) throws -> Regex<AnyRegexOutput>? {
+  private static func pattern(_ call: Call) throws -> TextPattern? {
     guard let text = call[.grep]?.text else { return nil }
     let isSensitive = call.has(.caseSensitive) || text.contains(where: \.isUppercase)
-    return try Regex(text).ignoresCase(!isSensitive)
+    return try TextPattern(text, ignoresCase: !isSensitive)
   }
 
   /// True if a transaction passes the filter.
@@ -122,6 +122,8 @@ struct CommitFilter {
 
   private func found(in text: String) throws -> Bool {
     guard let pattern else { return true }
-    return try pattern.firstMatch(in: text) != nil
+    do { return try pattern.matches(text) } catch let error as QueryError {
+      throw Failure(.usage, "pattern_too_slow", error.reason)
+    }
   }
 }

@@ -108,7 +108,7 @@ struct TreeWalk {
 
 /// The number of children of a node. In the past they must be walked, so counting stops at a limit.
 struct ChildTally {
-  private static let walkedMax = 10_000
+  private static let walkedMax = 1_000
 
   let number: Int
   /// True if there may be more.

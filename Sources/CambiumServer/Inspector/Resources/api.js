@@ -229,24 +229,34 @@ function whileVisible() {
   };
 }
 
+/** What runs for so long after something newer was asked for is not waited for. */
+const patienceMilliseconds = 250;
+
 /**
  * Runs what is asked for, one at a time: the newest wins, and what was asked for in between is left
- * out. So a slider can be dragged faster than the server answers, and each answer is shown.
+ * out. So a slider can be dragged faster than the server answers, and each answer is shown. A slow
+ * one does not delay the newest for long, but of two in turn one is waited for, so that something is
+ * shown however often is asked. The last argument of `action` is the signal that ends it.
  */
 export function newest(action) {
-  let running = false;
+  let running;
+  let patience;
   let next;
   const run = async () => {
-    running = true;
     while (next) {
       const values = next;
       next = undefined;
-      await action(...values).catch(() => {});
+      const wasEnded = running?.signal.aborted;
+      running = new AbortController();
+      patience = wasEnded ? 0 : undefined;
+      await action(...values, running.signal).catch(() => {});
+      clearTimeout(patience);
     }
-    running = false;
+    running = undefined;
   };
   return (...values) => {
     next = values;
     if (!running) run();
+    else patience ??= setTimeout(() => running.abort(), patienceMilliseconds);
   };
 }

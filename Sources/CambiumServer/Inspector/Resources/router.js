@@ -3,10 +3,11 @@
 
 const listeners = [];
 
-export const route = { view: "log", parameters: {} };
+/** The view that is shown; `hash` is its address, which the browser's own follows. */
+export const route = { view: "log", parameters: {}, hash: "" };
 
 function read() {
-  const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const [view, query] = route.hash.replace(/^#\/?/, "").split("?");
   route.view = view || "log";
   route.parameters = Object.fromEntries(new URLSearchParams(query ?? ""));
 }
@@ -30,10 +31,25 @@ export function change(changes, replaces = false) {
 }
 
 export function go(hash, replaces = false) {
-  if (hash === location.hash) return;
-  if (replaces) history.replaceState(null, "", hash);
-  else history.pushState(null, "", hash);
+  if (hash === route.hash) return;
+  if (!replaces) write();
+  route.hash = hash;
+  if (!replaces) history.pushState(null, "", hash);
+  else if (!writing) write();
   tell();
+}
+
+/** Browsers refuse more than 100 to 200 changes of the address in ten seconds; a drag makes more. */
+const writeMilliseconds = 150;
+let writing;
+
+/** Puts the address of the view in the place of the browser's, and waits before the next time. */
+function write() {
+  clearTimeout(writing);
+  writing = undefined;
+  if (location.hash === route.hash) return;
+  history.replaceState(null, "", route.hash);
+  writing = setTimeout(write, writeMilliseconds);
 }
 
 export function onRoute(listener) {
@@ -46,10 +62,15 @@ function tell() {
 }
 
 export function startRouting() {
-  addEventListener("popstate", tell);
-  addEventListener("hashchange", tell);
-  read();
-  tell();
+  const follow = () => {
+    clearTimeout(writing);
+    writing = undefined;
+    route.hash = location.hash;
+    tell();
+  };
+  addEventListener("popstate", follow);
+  addEventListener("hashchange", follow);
+  follow();
 }
 
 /** The moment that is shown: a sequence number, or undefined for now. */

@@ -233,9 +233,10 @@ function drawTicks() {
 
 const named = new Map();
 
-const ask = newest(async (at) => {
+const ask = newest(async (at, signal) => {
   const around = Math.min(ticksMax, store.head) > 200 ? 1 : store.head;
-  const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at });
+  const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at },
+    { signal });
   if (named.size > 5000) named.clear();
   for (const transaction of found) named.set(transaction.sequence, transaction);
   if (place() === at) describe(at, moment() === undefined);
@@ -247,6 +248,7 @@ function describe(at, isNow) {
   const when = transaction ? time(transaction.time) : "";
   const who = transaction?.metadata?.actor ?? "";
   const why = transaction?.metadata?.reason ?? "";
+  if (transaction || at <= store.horizon) label.dataset.moment = isNow ? "now" : at;
   fill(label, h("b", {}, isNow ? "now" : `tx ${count(at)}`), " ",
     isNow && at > 0 ? `tx ${count(at)} ` : "", h("span", { class: "when" }, when), " ", who,
     why && h("span", { class: "why" }, ` “${why}”`));

@@ -98,11 +98,20 @@ export function windowedList({ row, rowHeight = 24, role = "listbox", label, onO
     event.preventDefault();
     event.stopPropagation();
   });
-  element.addEventListener("click", (event) => {
+  function press(event) {
     const item = event.target.closest(".row");
     if (!item || event.target.closest("a, button, input")) return;
     move(Number(item.dataset.index));
     onOpen(active, event);
+  }
+  element.addEventListener("click", press);
+  // A row that is drawn anew while the button is pressed gets no click.
+  let pressed;
+  element.addEventListener("pointerdown", (event) => pressed = event.target.closest(".row"));
+  element.addEventListener("pointerup", (event) => {
+    const item = event.target.closest(".row");
+    const isSame = pressed && pressed.dataset.index === item?.dataset.index;
+    if (isSame && !pressed.isConnected) press(event);
   });
   new ResizeObserver(() => {
     // What could be seen before the list got smaller can still be seen: its end, or the active row.

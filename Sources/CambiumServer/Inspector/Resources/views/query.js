@@ -1,7 +1,7 @@
 // Query: results as a table, the plan as a drawing, a chart, and a list that follows every change.
 
 import { h, button, fill, announce } from "../dom.js";
-import { lines, linesAt, follow } from "../api.js";
+import { lines, linesAt, follow, newest } from "../api.js";
 import { route, link, change, moment, go } from "../router.js";
 import { store } from "../store.js";
 import { completing } from "../complete.js";
@@ -125,26 +125,33 @@ export function queryView(element, signal) {
 
   // MARK: Asking
 
-  function ask(query, at) {
+  /** True while the list follows what comes: the past does not change, and is asked for instead. */
+  const isLive = () => Boolean(route.parameters.live) && moment() === undefined;
+
+  const ask = newest(async (superseded) => {
+    if (!asked || isLive()) return;
     stop.abort();
     stop = new AbortController();
+    superseded.addEventListener("abort", () => stop.abort());
     [rows, isComplete, isLoading] = [[], false, false];
     fill(mistakeLine);
     field.removeAttribute("aria-invalid");
-    loadMore(true);
-  }
+    await loadMore(true);
+  });
 
   async function loadMore(isFirst = false) {
-    if (isComplete || isLoading || !asked || route.parameters.live) return;
+    if (isComplete || isLoading || !asked || isLive()) return;
     isLoading = true;
     const { signal } = stop;
+    const at = moment();
     try {
-      const found = isFirst ? await lines("query", { query: asked, at: moment(), page }, { signal })
+      const found = isFirst ? await lines("query", { query: asked, at, page }, { signal })
         : await linesAt(next, { signal });
       if (signal.aborted) return;
       next = found.next;
       isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
+      if (isFirst) table.element.dataset.moment = at ?? "now";
       show(isFirst);
     } catch (error) {
       if (signal.aborted) return;
@@ -156,7 +163,8 @@ export function queryView(element, signal) {
 
   function show(isOther) {
     table.show(rows, sortOf(asked), isOther);
-    counter.textContent = `${count(rows.length)}${isComplete ? "" : "+"} rows`;
+    const waits = route.parameters.live && !isLive() ? " · live again at Now" : "";
+    counter.textContent = `${count(rows.length)}${isComplete ? "" : "+"} rows${waits}`;
     if (isOther) {
       announce(counter.textContent);
       fill(columnBox, columnChoice(table, hidden, (names) => {
@@ -219,7 +227,7 @@ export function queryView(element, signal) {
 
   // MARK: What is shown
 
-  async function draw() {
+  function draw() {
     const tab = route.parameters.tab ?? "table";
     for (const item of tabs) {
       item.setAttribute("aria-selected", String(item.dataset.tab === tab));
@@ -229,7 +237,7 @@ export function queryView(element, signal) {
     if (!asked) return drawStart();
     if (tab === "table") return panel.firstChild === table.element || fill(panel, table.element);
     if (tab === "chart") return drawChart();
-    if (tab === "plan") await drawPlan();
+    if (tab === "plan") drawPlan();
   }
 
   function drawStart() {
@@ -239,14 +247,18 @@ export function queryView(element, signal) {
         href: link("query", { q: name }, ["at"]) }, name)))));
   }
 
-  async function drawPlan() {
+  const drawPlan = newest(async (superseded) => {
+    const query = asked;
+    const isShown = () => query === asked && route.parameters.tab === "plan" && !superseded.aborted;
+    const parameters = { query, explain: true, at: moment() };
+    const options = { max: 200, signal: AbortSignal.any([signal, superseded]) };
     try {
-      fill(panel, planDrawing(readPlan(await lines("query",
-        { query: asked, explain: true, at: moment() }, { max: 200 }))));
+      const plan = readPlan(await lines("query", parameters, options));
+      if (isShown()) fill(panel, planDrawing(plan));
     } catch (error) {
-      showProblem(panel, error);
+      if (isShown()) showProblem(panel, error);
     }
-  }
+  });
 
   function drawChart() {
     const { numbers, across } = chartColumns(rows, table.columns);
@@ -284,7 +296,8 @@ export function queryView(element, signal) {
     update() {
       const { q, live, tab, hide } = route.parameters;
       const at = moment();
-      const isOther = q !== asked || at !== shownAt || live !== shownLive;
+      const isOtherQuery = q !== asked || live !== shownLive;
+      const isOther = isOtherQuery || at !== shownAt;
       if (q !== asked && document.activeElement !== field) field.value = q ?? "";
       if (q && field.value === "") field.value = q;
       [asked, shownAt, shownLive] = [q, at, live];
@@ -292,10 +305,11 @@ export function queryView(element, signal) {
       hidden = new Set(hide ? hide.split(",") : []);
       table.hide(hidden);
       if (isOther) {
-        if (!live) stopLive.abort();
+        stopLive.abort();
+        if (isOtherQuery) stop.abort();
         if (!q) draw();
-        else if (live) followLive(q);
-        else ask(q, at);
+        else if (isLive()) followLive(q);
+        else ask();
       }
       if (tab !== shownTab || isOther) {
         shownTab = tab;

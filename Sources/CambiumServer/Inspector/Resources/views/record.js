@@ -30,22 +30,29 @@ export function recordPanel(element, signal) {
   /** The version whose value is shown: what came while it was read is not taken for seen. */
   const seenVersion = () => versions?.findLast((one) => one.sequence <= state.head)?.sequence;
 
-  const load = newest(async (path, at) => {
-    const isCurrent = () => path === shown.path && at === shown.at;
+  // A record that is shown already is asked for together with its authors, and drawn once, so that a
+  // moment that the slider passes never has the authors of another. Of one that is new the values
+  // come first: it may have none, and then it has no authors.
+  const load = newest(async (path, at, stop) => {
+    if (path === "") return drawBody();
+    const isCurrent = () => path === shown.path && !stop.aborted;
+    const askBlame = () => lines("blame", { path, at }, { max: 2000, signal: stop }).catch(() => []);
     const { head } = store;
+    const early = state.path === path && state.value !== undefined && askBlame();
     try {
       // Unlike `get`, `tree` has an answer for a node that only has children.
-      const node = path === "" ? undefined : await one("tree", { path, depth: 0, at });
-      const value = node?.value;
-      if (path !== shown.path) return;
-      const before = state.path === path ? state : {};
-      state = { path, at, head, value, children: node?.children, blame: before.blame ?? new Map() };
-      drawBody();
-      if (value === undefined) return;
-      const blame = await lines("blame", { path, at }, { max: 2000 }).catch(() => []);
+      const node = await one("tree", { path, depth: 0, at }, { signal: stop });
       if (!isCurrent()) return;
-      state.blame = new Map(blame.map((line) => [line.property ?? "", line]));
+      const next = { path, at, head, value: node?.value, children: node?.children };
+      if (!early) {
+        state = next;
+        drawBody();
+      }
+      const blame = node?.value === undefined ? [] : await (early || askBlame());
+      if (!isCurrent()) return;
+      state = { ...next, blame: new Map(blame.map((line) => [line.property ?? "", line])) };
       drawBody();
+      body.dataset.moment = at ?? "now";
     } catch (error) {
       if (isCurrent()) showProblem(body, error);
     }

@@ -44,6 +44,8 @@ export function stateView(element, signal) {
   const flashes = new Map();
   const lit = new Set();
   let rows = [];
+  /** The rows up to this one are seen, or were. */
+  let seenTo = 0;
   let chosen;
   let shownMoment;
   let filter = "";
@@ -94,8 +96,9 @@ export function stateView(element, signal) {
   const list = windowedList({
     id: "tree-list", role: "tree", label: "Nodes", rowHeight: 24, row: rowElement,
     onOpen: (index) => act(rows[index]),
-    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path, location.hash),
+    onMove: (index) => rows[index]?.node && chooseSoon(rows[index].path, route.hash),
     onRange: (first, last) => {
+      seenTo = last;
       for (const row of rows.slice(first, last)) if (row.isMore) loadMore(row.parent);
     },
     onKey: treeKey,
@@ -183,12 +186,21 @@ export function stateView(element, signal) {
   const filterParent = () => chosen && open.has(chosen) ? chosen
     : chosen && open.has(parentOf(chosen)) ? parentOf(chosen) : root();
 
-  async function readOpen(path, count = page) {
+  async function readOpen(path, count = page, signal = undefined) {
     const prefix = path === filterParent() && filter && !filter.includes("/") ? filter : undefined;
-    const children = await readChildren(path, { at: moment(), limit: Math.max(page, count),
-      prefix });
+    const children = await readChildren(path, { at: moment(), limit: count, prefix, signal });
+    if (signal?.aborted) return;
     open.set(path, { nodes: children, more: children.more, total: prefix ? undefined
       : children.total });
+  }
+
+  /** Opens a node, also while the slider goes on. */
+  async function openNode(path) {
+    let at;
+    do {
+      at = moment();
+      await readOpen(path);
+    } while (at !== moment());
   }
 
   async function toggle(path) {
@@ -198,7 +210,7 @@ export function stateView(element, signal) {
       }
       return flatten();
     }
-    await readOpen(path).catch(failed);
+    await openNode(path).catch(failed);
     flatten();
   }
 
@@ -223,21 +235,30 @@ export function stateView(element, signal) {
     flatten();
   }
 
+  /** So many children are read again as are seen, and a few: others are read as one scrolls. */
+  const needed = (path) => open.get(path)?.nodes.length > 0 ? 20 + rows.slice(0, seenTo)
+    .filter((row) => row.node && parentOf(row.path) === path).length : page;
+
   /** Reads again what is open, at the moment of the slider. */
-  const refresh = newest(async () => {
+  const refresh = newest(async (stop) => {
+    const at = moment();
     try {
       const paths = [...open.keys()].slice(0, 40);
       await Promise.all(paths.map(async (path) => {
         try {
-          await readOpen(path, Math.min(1000, open.get(path)?.nodes.length ?? page));
+          await readOpen(path, Math.min(1000, needed(path)), stop);
         } catch (error) {
+          if (stop.aborted) throw error;
           if (path === root() && error.status !== 404) throw error;
           if (path !== root()) open.delete(path);
           else open.set(path, { nodes: [], more: false });
         }
       }));
+      if (stop.aborted) return;
       if (problemShown) fill(problemShown);
+      list.element.dataset.moment = at ?? "now";
     } catch (error) {
+      if (stop.aborted) return;
       failed(error);
     }
     flatten();
@@ -258,7 +279,7 @@ export function stateView(element, signal) {
   }
   // Whoever has gone elsewhere meanwhile stays there.
   const chooseSoon = settled(100, (path, hash) => {
-    if (location.hash === hash) go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
+    if (route.hash === hash) go(link(route.view, { path, cmp: undefined }, ["at", "tx", "f"]), true);
   });
 
   /** Opens what is above a path, so that it can be seen. */
@@ -271,7 +292,7 @@ export function stateView(element, signal) {
     }
     const seen = above.filter((one) => one !== root() && one.startsWith(root()));
     for (const parent of [root(), ...seen]) {
-      if (!open.has(parent)) await readOpen(parent).catch(() => {});
+      if (!open.has(parent)) await openNode(parent).catch(() => {});
     }
     const held = open.get(parentOf(path));
     if (held && path && !held.nodes.some((node) => node.path === path)) {
