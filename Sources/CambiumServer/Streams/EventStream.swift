@@ -61,6 +61,11 @@ final class EventStream: Sendable {
   /// - Throws: ``BodyPipe/Abandoned``.
   func write(_ bytes: [UInt8]) throws { try pipe.write(bytes) }
 
+  /// Waits until the client has taken all that was sent.
+  ///
+  /// - Throws: ``BodyPipe/Abandoned``.
+  func drain() throws { try pipe.drain() }
+
   /// Gives the stream up: nothing more is sent.
   func abandon() { pipe.abandon() }
 
