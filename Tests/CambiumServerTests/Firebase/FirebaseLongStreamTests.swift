@@ -253,4 +253,48 @@ import Testing
     #expect(channels.advance(to: 4, [.init(path: "a")]).isEmpty && channels.position == 5)
     #expect(channels.advance(to: 6, [.init(path: "a")]).count == 1)
   }
+
+  @Test(
+    "end as Firebase's do when a token is withdrawn or may no longer read, and else may go on",
+    arguments: [
+      ("", "auth_revoked", "credential is no longer valid"),
+      ("token-0123456789 read path=z", "cancel", "null"),
+      ("token-0123456789 read path=a/b/c", "cancel", "null"),
+      ("token-0123456789 read path=a/b name=ada", "put", #"{"path":"/","data":1}"#),
+      ("token-0123456789 write", "put", #"{"path":"/","data":1}"#),
+    ])
+  func token(line: String, name: String, data: String) async throws {
+    let database = try Database.inMemory()
+    try await FirebaseClient.following(database) { client in
+      _ = await client.ask(.put, "/a/b", "1")
+      let other = "other-0123456789 read"
+      let tokens = try Tokens(other + "\ntoken-0123456789 read path=a")
+      func caller(_ token: String) throws -> Caller { try #require(tokens.caller(token)) }
+      var (holder, neighbour) = (client, client)
+      holder.caller = try caller("token-0123456789")
+      neighbour.caller = try caller("other-0123456789")
+      let reader = try await holder.listen("/a/b")
+      let untouched = try await neighbour.listen("/a/b")
+      try tokens.replace(other + "\n" + line)
+      try reader.readAvailable()
+      #expect(reader.isEnded)
+      #expect(reader.events.last?.name == name && reader.events.last?.data == data)
+      #expect(reader.events.count == (name == "put" ? 1 : 2))
+      // One who opens a stream with a token that is withdrawn meanwhile is told so.
+      let late = try await holder.listen("/a/b")
+      try late.readAvailable()
+      #expect(late.isEnded)
+      if name != "put" { #expect(late.events.last?.name == name) }
+      try untouched.readAvailable()
+      #expect(!untouched.isEnded)
+      if name == "put" {
+        holder.caller = try caller("token-0123456789")
+        let back = try await holder.listen("/a/b", after: reader.lastID)
+        back.takeOver(reader)
+        _ = await client.ask(.put, "/a/b", "2")
+        #expect(try await client.settle(back, "/a/b"))
+        #expect(back.events.map(\.data) == [#"{"path":"/","data":2}"#])
+      }
+    }
+  }
 }

@@ -15,7 +15,7 @@ final class FirebaseStreams: Sendable {
     keepAlive: Array("event: keep-alive\ndata: null\n\n".utf8),
     // As it is: the Python client compares the text, and loses its thread over one in quotes.
     withdrawn: Array("event: auth_revoked\ndata: credential is no longer valid\n\n".utf8),
-    stopped: [])
+    refused: Array("event: cancel\ndata: null\n\n".utf8), stopped: [])
 
   private let database: Database
   private let events: EventStreams
@@ -80,7 +80,7 @@ final class FirebaseStreams: Sendable {
         headers.append(("X-Cambium-Unindexed", query.header(path)))
       }
     }
-    guard let stream = events.open(for: request, FirebaseStreams.phrases) else {
+    guard let stream = events.open(for: request, FirebaseStreams.phrases, of: path) else {
       throw FirebaseError(503, "Too many streams are open, or the server stops")
     }
     let seen = request[header: "last-event-id"].flatMap { UInt64($0) }.map { SequenceNumber($0) }
