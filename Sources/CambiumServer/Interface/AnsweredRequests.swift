@@ -211,6 +211,8 @@ final class AnsweredRequests: Sendable {
   private static func fingerprint(of request: Request) -> String {
     var words = [request.method.rawValue, request.path, request[header: "if-match"] ?? ""]
     words += request.parameters.flatMap { [$0.name, $0.value] }
+    let override = "x-http-method-override"
+    if let method = request[header: override] { words += [override, method] }
     return Blob.digestText(of: Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body)
   }
 }
@@ -255,6 +257,7 @@ private struct KeptAnswer {
       members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
       members["isRecorded"] = .bool(receipt.isRecorded)
       if receipt.value != .null { members["value"] = receipt.value }
+    case .failure(let error as FirebaseError): members["refusal"] = error.value
     case .failure(let error): members["error"] = ErrorValue.value(of: error).map { .map($0) }
     }
   }
@@ -262,7 +265,7 @@ private struct KeptAnswer {
   /// True for a refusal that would be another, or none, if the request were made later.
   static func isKept(_ error: any Error) -> Bool {
     switch error {
-    case is ValidationError: true
+    case is ValidationError, is FirebaseError: true
     case DatabaseError.badKey, DatabaseError.badValue, DatabaseError.notFound,
       DatabaseError.exists, DatabaseError.invalid, DatabaseError.notUnique,
       DatabaseError.stillReferred, DatabaseError.conflict:
@@ -284,6 +287,7 @@ private struct KeptAnswer {
   /// - Throws: ``AnsweredRequests/KeyError/reused`` for another request.
   func outcome(of request: String) throws -> Result<AnsweredRequests.Receipt, any Error> {
     if members.text("request") != request { throw AnsweredRequests.KeyError.reused }
+    if let refusal = members["refusal"] { return .failure(FirebaseError(refusal)) }
     if let error = members["error"] {
       return .failure(
         ErrorValue.error(of: error) ?? DatabaseError.corrupt(reason: "a kept refusal is unknown"))

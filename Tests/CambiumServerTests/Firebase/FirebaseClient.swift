@@ -16,7 +16,8 @@ struct FirebaseClient {
     self.database = database
     hub = try CommitHub(database)
     events = EventStreams()
-    service = FirebaseService(database: database, hub: hub, events: events)
+    service = FirebaseService(
+      database: database, answered: AnsweredRequests(database), hub: hub, events: events)
   }
 
   struct Answer {
