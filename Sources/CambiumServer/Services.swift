@@ -17,7 +17,8 @@ struct Services: Service {
     records = RecordsService(
       database: database, answered: answered, hub: hub, streams: streams)
     commands = CommandInterface(database, answered, hub, streams)
-    firebase = FirebaseService(database: database, hub: hub, events: streams)
+    firebase = FirebaseService(
+      database: database, answered: answered, hub: hub, events: streams)
   }
 
   func answer(_ request: Request) async -> Response {

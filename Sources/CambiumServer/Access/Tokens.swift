@@ -28,7 +28,10 @@ final class Tokens: Sendable {
 
   /// The holder of a token, or nil where it is not known.
   func caller(_ token: String) -> Caller? {
-    let hash = Tokens.hash(token)
+    caller(of: Tokens.hash(token))
+  }
+
+  private func caller(of hash: [UInt8]) -> Caller? {
     var found: Caller?
     for entry in entries.withLock({ $0 }) where Tokens.areEqual(entry.hash, hash) {
       found = entry.caller
@@ -48,7 +51,7 @@ final class Tokens: Sendable {
       let kept = entries.map(\.caller.withdrawal)
       return old.filter { old in !kept.contains { $0 === old.caller.withdrawal } }
     }
-    for entry in withdrawn { entry.caller.withdrawal.withdraw() }
+    for entry in withdrawn { entry.caller.withdrawal.withdraw(for: caller(of: entry.hash)) }
   }
 
   static func read(_ text: String) throws(ServerError) -> [Entry] {

@@ -68,20 +68,19 @@ indirect enum FirebaseEdit: Sendable {
     }
   }
 
-  /// The edit with server values in place, at a time in milliseconds since 1970; `old` gives the
-  /// scalar that is at a place.
+  /// The edit with server values in place, at a time in milliseconds since 1970; `base` gives the
+  /// scalar that is at the place of an increment, and is called in the order of the edit.
   func resolved(
-    now: Int64, at place: [FirebaseName] = [],
-    old: ([FirebaseName]) throws -> FirebaseTree?
+    now: Int64, at place: [FirebaseName] = [], base: ([FirebaseName]) throws -> Value
   ) rethrows -> FirebaseEdit {
     switch self {
-    case .replace(let tree): .replace(try tree?.resolved(now: now, at: place, old: old))
+    case .replace(let tree): .replace(try tree?.resolved(now: now, at: place, base: base))
     case .merge(let members):
       .merge(
         try members.map {
           Member(
             name: $0.name,
-            edit: try $0.edit.resolved(now: now, at: place + [$0.name], old: old))
+            edit: try $0.edit.resolved(now: now, at: place + [$0.name], base: base))
         })
     }
   }
@@ -89,20 +88,20 @@ indirect enum FirebaseEdit: Sendable {
 
 extension FirebaseTree {
   fileprivate func resolved(
-    now: Int64, at place: [FirebaseName], old: ([FirebaseName]) throws -> FirebaseTree?
+    now: Int64, at place: [FirebaseName], base: ([FirebaseName]) throws -> Value
   ) rethrows -> FirebaseTree {
     switch self {
     case .scalar: return self
     case .timestamp: return .scalar(.integer(now))
     case .increment(let step):
-      guard case .scalar(let value)? = try old(place), value.isNumber else { return .scalar(step) }
-      return .scalar(FirebaseTree.sum(value, step))
+      let value = try base(place)
+      return .scalar(value.isNumber ? FirebaseTree.sum(value, step) : step)
     case .object(let members):
       return .object(
         try members.map {
           Member(
             name: $0.name,
-            tree: try $0.tree.resolved(now: now, at: place + [$0.name], old: old))
+            tree: try $0.tree.resolved(now: now, at: place + [$0.name], base: base))
         })
     }
   }

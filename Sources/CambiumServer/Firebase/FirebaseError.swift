@@ -22,12 +22,31 @@ struct FirebaseError: Error, Equatable {
   /// As many long answers are being sent as there may be.
   static let tooManyBodies = FirebaseError(
     503, "Too many large answers are being sent; try again, or ask for less")
+  /// The condition of a write does not hold; the answer has what is there.
+  static let unmet = FirebaseError(412, "Precondition failed")
 
   var response: Response {
     var json: [UInt8] = Array("{\"error\":".utf8)
     JSONText.append(message, to: &json)
     json.append(UInt8(ascii: "}"))
     return Response(status, json: json)
+  }
+}
+
+/// As it is kept for a request that comes again.
+extension FirebaseError {
+  var value: Value {
+    .map(["status": .integer(Int64(status)), "message": .string(message)])
+  }
+
+  init(_ value: Value) {
+    guard case .map(let members) = value, case .integer(let status)? = members["status"],
+      case .string(let message)? = members["message"]
+    else {
+      self.init(502, "A kept refusal is unknown")
+      return
+    }
+    self.init(Int(status), message)
   }
 }
 
@@ -41,6 +60,7 @@ extension FirebaseError {
     case let error as DatabaseError where error.namesOthers && !caller.scope.isRoot:
       self.init(FirebaseError.status(error), "What is declared for the data does not allow this")
     case let error as FirebaseError: self = error
+    case let error as AnsweredRequests.KeyError: self.init(error.status, "\(error)")
     case let error as DatabaseError: self.init(FirebaseError.status(error), "\(error)")
     default: self.init(422, "\(error)")
     }

@@ -19,19 +19,22 @@ final class FirebaseService: Service {
   let database: Database
   let streams: FirebaseStreams
   let writers = Workers.forBodies()
+  private let answered: AnsweredRequests
   private let pushIDs: PushIDs
   private let clock: @Sendable () -> Date
 
   /// - Parameters:
   ///   - database: The database that is served.
+  ///   - answered: Makes the writes, so that one with an `Idempotency-Key` is made once.
   ///   - hub: Reads the commits for the streams.
   ///   - events: The server's open streams.
   ///   - clock: The time of day, for push ids and server values.
   init(
-    database: Database, hub: CommitHub, events: EventStreams,
+    database: Database, answered: AnsweredRequests, hub: CommitHub, events: EventStreams,
     clock: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.database = database
+    self.answered = answered
     self.clock = clock
     pushIDs = PushIDs(clock: clock)
     streams = FirebaseStreams(database, hub, events)
@@ -111,41 +114,55 @@ final class FirebaseService: Service {
   ) async throws -> Response {
     let edit = FirebaseEdit(at: path.keys, .replace(tree))
     let wanted = request[header: "if-match"]
+    let wantsTag = wanted != nil || request[header: "x-firebase-etag"] == "true"
     var attempt = 0
     while true {
-      var moment: SequenceNumber?
+      var condition: Condition?
       if let wanted {
         let snapshot = try database.snapshot()
         let tag = try FirebaseService.tag(of: path, FirebaseView(snapshot))
-        guard FirebaseETag.matches(wanted, tag) else {
-          return try conflict(path, tag, snapshot, options)
-        }
-        moment = snapshot.sequence
+        let isMet = FirebaseETag.matches(wanted, tag)
+        condition = Condition(snapshot: snapshot, tag: tag, isMet: isMet)
       }
       do {
-        let wantsTag = wanted != nil || request[header: "x-firebase-etag"] == "true"
-        let done = try await commit(
-          edit, path, request, unchangedSince: moment, wantsTag: wantsTag)
+        let outcome = try await commit(edit, path, request, condition, wantsTag: wantsTag)
         var headers: [(name: String, value: String)] = []
-        if let tag = done.tag { headers.append(("ETag", tag)) }
+        if let tag = outcome.tag { headers.append(("ETag", tag)) }
         if options.isSilent { return Response(204, headers: headers) }
-        return Response(json: try json(done.edit.value(at: path.keys), options), headers: headers)
-      } catch DatabaseError.conflict where attempt < 20 {
+        let tree = outcome.resolved(edit).value(at: path.keys)
+        return Response(json: try json(tree, options), headers: headers)
+      } catch let error as Outrun {
         // Somebody else has written there; perhaps the value is still, or again, the same.
         attempt += 1
+        if attempt > 20 { throw error.conflict }
+      } catch let error as FirebaseError {
+        guard let condition, error == .unmet else { throw error }
+        return try refusal(path, condition, options)
       }
     }
   }
 
+  /// The condition of a write, as of a snapshot.
+  private struct Condition: Sendable {
+    let snapshot: Snapshot
+    let tag: String
+    let isMet: Bool
+  }
+
+  /// The value was written to after the snapshot at which the condition held.
+  private struct Outrun: Error {
+    let conflict: DatabaseError
+  }
+
   /// The refusal of a conditional write: the value that is there, with its tag.
-  private func conflict(
-    _ path: NodePath, _ tag: String, _ snapshot: Snapshot, _ options: FirebaseOptions
+  private func refusal(
+    _ path: NodePath, _ condition: Condition, _ options: FirebaseOptions
   ) throws -> Response {
-    let view = FirebaseView(snapshot)
+    let view = FirebaseView(condition.snapshot)
     let json = FirebaseJSON(isPretty: options.isPretty)
     try FirebaseRenderer(view: view, json: json).place(nil, try view.place(at: path))
     try json.finish()
-    return Response(412, json: json.bytes, headers: [("ETag", tag)])
+    return Response(412, json: json.bytes, headers: [("ETag", condition.tag)])
   }
 
   private func patch(
@@ -163,16 +180,16 @@ final class FirebaseService: Service {
       changes.append((keys[...], tree))
     }
     let edit = members.isEmpty ? .merge([]) : try FirebaseEdit(changes)
-    let done = try await commit(FirebaseEdit(at: path.keys, edit), path, request)
+    let whole = FirebaseEdit(at: path.keys, edit)
+    let outcome = try await commit(whole, path, request)
     if options.isSilent { return Response(204) }
     if members.isEmpty { return Response(json: Array("{}".utf8)) }
     let json = FirebaseJSON(isPretty: options.isPretty)
-    let isResolved = edit.hasServerValues
+    let resolved = edit.hasServerValues ? outcome.resolved(whole) : nil
     json.begin(nil)
     for (member, change) in zip(members, changes) {
       let name = FirebaseName(member.name)
-      var tree = change.tree
-      if isResolved { tree = done.edit.value(at: path.keys + change.keys) }
+      let tree = resolved.map { $0.value(at: path.keys + change.keys) } ?? change.tree
       if let tree {
         try json.tree(name, tree, asArrays: true)
       } else {
@@ -191,27 +208,50 @@ final class FirebaseService: Service {
     let place = path.appending(try Key(name))
     try FirebasePath.checkWritable(place)
     let tree = try FirebaseTree.parse(request.body, below: place)
-    _ = try await commit(FirebaseEdit(at: place.keys, .replace(tree)), place, request)
+    let edit = FirebaseEdit(at: place.keys, .replace(tree))
+    let outcome = try await commit(edit, place, request, name: name)
     // From here on nothing may fail: the client would push again.
     if options.isSilent { return Response(204) }
-    return Response(json: Array("{\"name\":\"\(name)\"}".utf8))
+    return Response(json: Array("{\"name\":\"\(outcome.name ?? name)\"}".utf8))
   }
 
+  /// Makes a write, or finds the outcome of the same request that was made before: then its
+  /// condition, which it may have changed itself, does not count.
+  ///
+  /// - Throws: ``Outrun``, ``FirebaseError``, ``DatabaseError``, ``AnsweredRequests/KeyError``.
   private func commit(
-    _ edit: FirebaseEdit, _ path: NodePath, _ request: Request,
-    unchangedSince moment: SequenceNumber? = nil, wantsTag: Bool = false
-  ) async throws -> (edit: FirebaseEdit, tag: String?) {
+    _ edit: FirebaseEdit, _ path: NodePath, _ request: Request, _ condition: Condition? = nil,
+    wantsTag: Bool = false, name: String? = nil
+  ) async throws -> FirebaseOutcome {
+    if condition?.isMet == false, request[header: "idempotency-key"] == nil {
+      throw FirebaseError.unmet
+    }
     let schema = try database.snapshot()
-    let guarded = try moment.map { _ in try FirebaseView(schema).guardedPath(path) }
+    let guarded = try condition.map { _ in try FirebaseView(schema).guardedPath(path) }
     let now = clock().microseconds / 1000
     let caller = request.caller
-    return try await database.write(actor: caller.name) { tx in
-      if let moment, let guarded { try tx.expect(unchanged: guarded, since: moment) }
+    let metadata = caller.name.map { ["actor": $0] } ?? [:]
+    let receipt = try await answered.write(request, metadata: metadata) { tx in
+      if let condition, let guarded { try FirebaseService.check(condition, guarded, tx) }
       let writer = FirebaseWriter(schema: schema, caller: caller, now: now)
-      let done = try writer.apply(edit, tx)
+      var outcome = FirebaseOutcome(now: now, name: name)
+      outcome.bases = try writer.apply(edit, tx)
       try FirebaseService.checkScope(caller, tx)
-      guard wantsTag else { return (done, nil) }
-      return (done, try FirebaseService.tag(of: path, FirebaseView(tx, schema: schema)))
+      if wantsTag {
+        outcome.tag = try FirebaseService.tag(of: path, FirebaseView(tx, schema: schema))
+      }
+      return outcome.value
+    }
+    return FirebaseOutcome(receipt.value)
+  }
+
+  private static func check(
+    _ condition: Condition, _ guarded: NodePath, _ tx: borrowing Database.Transaction
+  ) throws {
+    if !condition.isMet { throw FirebaseError.unmet }
+    do { try tx.expect(unchanged: guarded, since: condition.snapshot.sequence) } catch {
+      guard let error = error as? DatabaseError, case .conflict = error else { throw error }
+      throw Outrun(conflict: error)
     }
   }
 

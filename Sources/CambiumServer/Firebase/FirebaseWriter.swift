@@ -21,25 +21,24 @@ struct FirebaseWriter {
 
   /// Applies an edit to the whole tree.
   ///
-  /// - Returns: The edit with server values in place.
+  /// - Returns: The values that its increments were added to, in the order of the edit; null for
+  ///   none.
   /// - Throws: ``FirebaseError``, ``DatabaseError``.
   func apply(
     _ edit: FirebaseEdit, _ transaction: borrowing Database.Transaction
-  ) throws -> FirebaseEdit {
+  ) throws -> [Value] {
+    var bases: [Value] = []
     var edit = edit
     if edit.hasServerValues {
       let view = FirebaseView(transaction, schema: schema)
       edit = try edit.resolved(now: now) { names in
-        let place = try view.place(at: names.compactMap(\.key)[...], below: view.root)
-        switch place {
-        case .part(let tree): return tree
-        case .node(let node): return try view.ownTree(node)
-        case .nothing: return nil
-        }
+        let base = try view.base(at: names.compactMap(\.key))
+        bases.append(base)
+        return base
       }
     }
     _ = try apply(edit, .root, transaction)
-    return edit
+    return bases
   }
 
   /// Applies an edit to a node, existing or not; true if something was removed.
@@ -313,5 +312,19 @@ extension FirebaseWriter {
     }
     if updates.isEmpty { return }
     try tx.update(path, updates)
+  }
+}
+
+extension FirebaseView {
+  /// The scalar that an increment at a place is added to; null for none.
+  fileprivate func base(at keys: [Key]) throws -> Value {
+    let tree: FirebaseTree? =
+      switch try place(at: keys[...], below: root) {
+      case .part(let tree): tree
+      case .node(let node): try ownTree(node)
+      case .nothing: nil
+      }
+    if case .scalar(let value)? = tree { return value }
+    return .null
   }
 }

@@ -67,11 +67,19 @@ final class BodyPipe: Sendable {
   /// thread.
   ///
   /// - Throws: ``Abandoned``.
-  func write(_ piece: [UInt8]) throws(Abandoned) {
+  func write(_ piece: [UInt8]) throws(Abandoned) { try append(piece, capacity) }
+
+  /// Waits, as ``write(_:)`` does, until the client has taken all that was written.
+  ///
+  /// - Throws: ``Abandoned``.
+  func drain() throws(Abandoned) { try append([], 0) }
+
+  /// Appends a piece once it is alone, or there are no more than `most` bytes with it.
+  private func append(_ piece: [UInt8], _ most: Int) throws(Abandoned) {
     while true {
       let (isTaken, wake) = try state.withLock { state throws(Abandoned) in
         if state.isAbandoned || state.isFinished { throw Abandoned() }
-        guard state.byteCount == 0 || state.byteCount + piece.count <= capacity else {
+        guard state.byteCount == 0 || state.byteCount + piece.count <= most else {
           state.isWaiting = true
           return (false, nil as (@Sendable () -> Void)?)
         }
@@ -93,16 +101,19 @@ final class BodyPipe: Sendable {
 
   /// Appends a piece if there is room for it.
   ///
-  /// - Returns: False where there is none or the client has gone; the pipe is abandoned then.
+  /// - Returns: False where there is none, and the pipe is abandoned; also where the body has
+  ///   ended, and what was written before is still sent.
   @discardableResult
   func offer(_ piece: [UInt8]) -> Bool {
-    let (isTaken, wake) = state.withLock { state in
-      if state.isAbandoned || state.isFinished { return (false, nil as (@Sendable () -> Void)?) }
-      if state.byteCount > 0 && state.byteCount + piece.count > capacity { return (false, nil) }
-      return (true, state.append(piece))
+    let (isTaken, isFull, wake) = state.withLock { state in
+      let isFull = state.byteCount > 0 && state.byteCount + piece.count > capacity
+      if state.isAbandoned || state.isFinished || isFull {
+        return (false, isFull && !state.isFinished, nil as (@Sendable () -> Void)?)
+      }
+      return (true, false, state.append(piece))
     }
     wake?()
-    if !isTaken { abandon() }
+    if isFull { abandon() }
     return isTaken
   }
 

@@ -24,11 +24,12 @@ struct Caller: Sendable {
   func covers(_ path: NodePath) -> Bool { canRead && path.isWithin(scope) }
 }
 
-/// Tells the streams of a token's holder that the token is withdrawn.
+/// Tells the streams of a token's holder that the token is withdrawn, or has other rights now.
 final class Withdrawal: Sendable {
   private struct State {
     var isDone = false
-    var actions: [UInt64: @Sendable () -> Void] = [:]
+    var successor: Caller?
+    var actions: [UInt64: @Sendable (Caller?) -> Void] = [:]
     var last: UInt64 = 0
   }
 
@@ -36,28 +37,30 @@ final class Withdrawal: Sendable {
 
   var isDone: Bool { state.withLock { $0.isDone } }
 
-  /// Calls `action` once the token is withdrawn: at once, if it was. The number removes it.
-  func onDone(_ action: @escaping @Sendable () -> Void) -> UInt64 {
-    let number: UInt64? = state.withLock { state in
-      if state.isDone { return nil }
+  /// Calls `action` once the token is withdrawn: at once, if it was. It gets the caller that the
+  /// token is of now; nil where the token is unknown. The number removes it.
+  func onDone(_ action: @escaping @Sendable (Caller?) -> Void) -> UInt64 {
+    let (number, successor): (UInt64?, Caller?) = state.withLock { state in
+      if state.isDone { return (nil, state.successor) }
       state.last += 1
       state.actions[state.last] = action
-      return state.last
+      return (state.last, nil)
     }
     if let number { return number }
-    action()
+    action(successor)
     return 0
   }
 
   func remove(_ number: UInt64) { state.withLock { _ = $0.actions.removeValue(forKey: number) } }
 
-  func withdraw() {
+  /// Withdraws the token; its caller is `successor` from now on.
+  func withdraw(for successor: Caller? = nil) {
     let actions = state.withLock { state in
-      state.isDone = true
+      (state.isDone, state.successor) = (true, successor)
       defer { state.actions = [:] }
       return Array(state.actions.values)
     }
-    for action in actions { action() }
+    for action in actions { action(successor) }
   }
 }
 

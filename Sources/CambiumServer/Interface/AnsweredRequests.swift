@@ -251,6 +251,8 @@ final class AnsweredRequests: Sendable {
   private static func fingerprint(of request: Request) -> String {
     var words = [request.method.rawValue, request.path, request[header: "if-match"] ?? ""]
     words += request.parameters.flatMap { [$0.name, $0.value] }
+    let override = "x-http-method-override"
+    if let method = request[header: override] { words += [override, method] }
     return Blob.digestText(of: Array(words.joined(separator: "\u{0}").utf8) + [0] + request.body)
   }
 }

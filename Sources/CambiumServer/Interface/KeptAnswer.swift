@@ -4,6 +4,7 @@
 //
 //     … "sequence", "isRecorded", "value"      a receipt
 //     … "error"                                a refusal; see ErrorValue.swift
+//     … "refusal"                              a refusal of Firebase's dialect
 //     … "status", "headers", "text"            the answer of a command
 //     … "done"                                 what a command has done so far
 
@@ -32,6 +33,7 @@ struct KeptAnswer {
       members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
       members["isRecorded"] = .bool(receipt.isRecorded)
       if receipt.value != .null { members["value"] = receipt.value }
+    case .failure(let error as FirebaseError): members["refusal"] = error.value
     case .failure(let error): members["error"] = ErrorValue.value(of: error).map { .map($0) }
     }
   }
@@ -77,7 +79,7 @@ struct KeptAnswer {
   /// True for a refusal that would be another, or none, if the request were made later.
   static func isKept(_ error: any Error) -> Bool {
     switch error {
-    case is ValidationError: true
+    case is ValidationError, is FirebaseError: true
     case DatabaseError.badKey, DatabaseError.badValue, DatabaseError.notFound,
       DatabaseError.exists, DatabaseError.invalid, DatabaseError.notUnique,
       DatabaseError.stillReferred, DatabaseError.conflict:
@@ -96,6 +98,7 @@ struct KeptAnswer {
 
   /// The outcome again.
   var outcome: Result<AnsweredRequests.Receipt, any Error> {
+    if let refusal = members["refusal"] { return .failure(FirebaseError(refusal)) }
     if let error = members["error"] {
       return .failure(
         ErrorValue.error(of: error) ?? DatabaseError.corrupt(reason: "a kept refusal is unknown"))

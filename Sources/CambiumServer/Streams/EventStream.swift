@@ -10,6 +10,8 @@ final class EventStream: Sendable {
     var keepAlive: [UInt8]
     /// The last event where the caller's token is withdrawn.
     var withdrawn: [UInt8]
+    /// The last event where the token is known, and may no longer read what the stream shows.
+    var refused: [UInt8] = []
     /// The last event where the server stops.
     var stopped: [UInt8]
 
@@ -21,7 +23,7 @@ final class EventStream: Sendable {
 
   /// The reasons for which the server ends a stream.
   enum Ending: Sendable {
-    case withdrawn, stopped, finished
+    case withdrawn, refused, stopped, finished
   }
 
   static let bytesMax = 1 << 20
@@ -61,6 +63,11 @@ final class EventStream: Sendable {
   /// - Throws: ``BodyPipe/Abandoned``.
   func write(_ bytes: [UInt8]) throws { try pipe.write(bytes) }
 
+  /// Waits until the client has taken all that was sent.
+  ///
+  /// - Throws: ``BodyPipe/Abandoned``.
+  func drain() throws { try pipe.drain() }
+
   /// Gives the stream up: nothing more is sent.
   func abandon() { pipe.abandon() }
 
@@ -79,7 +86,8 @@ final class EventStream: Sendable {
     if ending != .finished, isInPieces.withLock({ $0 }) { return pipe.abandon() }
     switch ending {
     case .withdrawn: pipe.offer(phrases.withdrawn)
-    case .stopped: if !phrases.stopped.isEmpty { pipe.offer(phrases.stopped) }
+    case .refused: pipe.offer(phrases.refused)
+    case .stopped: pipe.offer(phrases.stopped)
     case .finished: break
     }
     pipe.finish()

@@ -1,3 +1,4 @@
+import Cambium
 import Synchronization
 
 /// The open streams of events of a server: it limits how many there are, keeps them alive, and ends
@@ -34,8 +35,11 @@ final class EventStreams: Sendable {
   /// - Parameters:
   ///   - request: The request, whose caller's withdrawal ends the stream.
   ///   - phrases: The events that are not data.
+  ///   - path: The node that the stream shows with all below it, if this is all that it shows.
   /// - Returns: The stream, or nil where there are too many, or the server stops: answer 503.
-  func open(for request: Request, _ phrases: EventStream.Phrases = .standard) -> EventStream? {
+  func open(
+    for request: Request, _ phrases: EventStream.Phrases = .standard, of path: NodePath? = nil
+  ) -> EventStream? {
     let client = request.clientAddress
     let stream: EventStream? = state.withLock { state in
       let count = state.counts[client, default: 0]
@@ -50,12 +54,21 @@ final class EventStreams: Sendable {
     }
     guard let stream else { return nil }
     let withdrawal = request.caller.withdrawal
-    let notice = withdrawal.onDone { [weak stream] in stream?.end(.withdrawn) }
+    let notice = withdrawal.onDone { [weak stream] successor in
+      stream?.end(EventStreams.ending(path, successor))
+    }
     stream.onEnd { [weak self] in
       withdrawal.remove(notice)
       self?.close(stream.number, client)
     }
     return stream
+  }
+
+  /// The way in which a stream ends whose token is of another caller now. Where the new one may
+  /// read the same, the client comes back, and goes on as that caller.
+  private static func ending(_ path: NodePath?, _ successor: Caller?) -> EventStream.Ending {
+    guard let successor, let path else { return .withdrawn }
+    return successor.covers(path) ? .finished : .refused
   }
 
   private func close(_ number: UInt64, _ client: String) {

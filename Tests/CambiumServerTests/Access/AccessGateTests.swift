@@ -133,7 +133,7 @@ import Testing
         tokens.caller(name + "-0123456789") ?? tokens.caller(name + "-01234567890"))
     }
     let told = Mutex(0)
-    _ = callers[0].withdrawal.onDone { told.withLock { $0 += 1 } }
+    _ = callers[0].withdrawal.onDone { _ in told.withLock { $0 += 1 } }
     try tokens.replace(
       Self.file.replacing("path=flights", with: "path=planes").replacing("plain-", with: "other-"))
     #expect(callers.map(\.withdrawal.isDone) == [true, false, true])

@@ -16,7 +16,8 @@ struct FirebaseClient {
     self.database = database
     hub = try CommitHub(database)
     events = EventStreams()
-    service = FirebaseService(database: database, hub: hub, events: events)
+    service = FirebaseService(
+      database: database, answered: AnsweredRequests(database), hub: hub, events: events)
   }
 
   struct Answer {
@@ -60,6 +61,32 @@ struct FirebaseClient {
 
   struct Refused: Error { let status: Int }
 
+  /// Runs the hub while `body` does.
+  static func following<R>(
+    _ database: Database, _ body: (FirebaseClient) async throws -> R
+  ) async throws -> R {
+    let client = try FirebaseClient(database)
+    let hub = client.hub
+    let task = Task { try await hub.run() }
+    defer { task.cancel() }
+    return try await body(client)
+  }
+
+  /// Reads until a stream has what a GET gives now, until it has ended, or for twenty seconds.
+  func settle(
+    _ reader: EventReader, _ path: String, _ parameters: [(String, String)] = []
+  ) async throws -> Bool {
+    let wanted = try await ask(.get, path, "", parameters).tree
+    let end = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < end {
+      try reader.readAvailable()
+      if reader.tree == wanted { return true }
+      if reader.isEnded { return false }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    return false
+  }
+
   /// The path of keys in a URL.
   static func path(_ keys: [String]) -> String {
     "/"
@@ -81,6 +108,8 @@ final class EventReader {
   private(set) var events: [Event] = []
   private(set) var tree = NaiveTree.null
   private(set) var lastID: String?
+  /// True once the server has ended the stream, and everything is read.
+  private(set) var isEnded = false
 
   init(_ pipe: BodyPipe, _ tree: NaiveTree = .null) {
     self.pipe = pipe
@@ -92,7 +121,9 @@ final class EventReader {
 
   /// Takes the events that are there.
   func readAvailable() throws {
-    rest += String(decoding: EventReader.available(of: pipe), as: UTF8.self)
+    let (bytes, last) = EventReader.available(of: pipe)
+    rest += String(decoding: bytes, as: UTF8.self)
+    isEnded = last != .nothing
     while let end = rest.range(of: "\n\n") {
       try take(String(rest[..<end.lowerBound]))
       rest = String(rest[end.upperBound...])
@@ -125,15 +156,18 @@ final class EventReader {
 
   func close() { pipe.abandon() }
 
-  /// The bytes that a pipe has now.
-  static func available(of pipe: BodyPipe) -> [UInt8] {
+  /// The numbers of the transactions that the events are of.
+  var ids: [UInt64] { events.compactMap { $0.id.flatMap { UInt64($0) } } }
+
+  /// The bytes that a pipe has now, and how it goes on.
+  static func available(of pipe: BodyPipe) -> ([UInt8], BodyPipe.Reading) {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let reading = unsafe buffer.withUnsafeMutableBytes { buffer in
         unsafe pipe.read(into: buffer, suspend: {}, wake: {})
       }
-      guard case .bytes(let count) = reading else { return bytes }
+      guard case .bytes(let count) = reading else { return (bytes, reading) }
       bytes += buffer[..<count]
     }
   }

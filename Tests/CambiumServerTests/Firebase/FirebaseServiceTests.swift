@@ -82,7 +82,8 @@ private struct Reading: Model {
     let now = Date(timeIntervalSince1970: 1_700_000_000)
     let database = try Database.inMemory()
     let service = FirebaseService(
-      database: database, hub: try CommitHub(database), events: EventStreams(), clock: { now })
+      database: database, answered: AnsweredRequests(database), hub: try CommitHub(database),
+      events: EventStreams(), clock: { now })
     func put(_ path: String, _ body: String) async -> String {
       let request = Request(method: .put, path: path, body: Array(body.utf8))
       guard case .bytes(let bytes) = await service.answer(request).body else { return "" }

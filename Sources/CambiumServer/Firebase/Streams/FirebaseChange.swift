@@ -17,8 +17,8 @@ struct FirebaseChange {
 /// Finds the changes that a listened node's clients are told, as few and as high as possible.
 ///
 /// A node that appears is told as a whole, once, at the highest place where nothing was; one that
-/// goes, at the highest place at which nothing is left; where a scalar gets children, the scalar's
-/// place. All below the listened node.
+/// goes, at the highest place at which nothing is left; both below the listened node. Where a
+/// scalar gets children, or children leave a scalar behind, the scalar's place is told as a whole.
 struct FirebaseChangeFinder {
   let listened: NodePath
   let old: FirebaseView
@@ -37,41 +37,44 @@ struct FirebaseChangeFinder {
 
   private func change(at place: [Key]) throws -> FirebaseChange? {
     let place = FirebaseChangeFinder.nameable(place)
-    for count in place.indices.dropFirst() {
+    for count in place.indices {
       let keys = Array(place[..<count])
       let (before, after) = (try shape(old, keys), try shape(new, keys))
-      if before != after {
+      if before == after {
+        if after == .nothing { return nil }
+      } else if count > 0 || before != .nothing && after != .nothing {
         return FirebaseChange(keys: keys, content: after == .nothing ? .nothing : .place)
       }
-      if after == .nothing { return nil }
     }
-    let path = place.reduce(listened) { $0.appending($1) }
-    let (before, after) = (try old.place(at: path), try new.place(at: path))
-    guard try new.hasContent(after) else {
-      return try old.hasContent(before) ? FirebaseChange(keys: place, content: .nothing) : nil
+    let (before, after) = (try shape(old, place), try shape(new, place))
+    switch after {
+    case .nothing: return before == .nothing ? nil : FirebaseChange(keys: place, content: .nothing)
+    case .scalar where before == after: return nil
+    default: return FirebaseChange(keys: place, content: .place)
     }
-    if let a = try scalar(before, old), let b = try scalar(after, new), a == b { return nil }
-    return FirebaseChange(keys: place, content: .place)
   }
 
-  private enum Shape { case nothing, scalar, object }
+  /// The form of a place. Where it changes above a changed place, the client must have all of it,
+  /// since it cannot make one form from another: only the server knows the value that a child was
+  /// put beside, or that is left when the last child goes.
+  private enum Shape: Equatable {
+    case nothing
+    case scalar(Value)
+    /// A single value and children: an object with `.value`.
+    case mixed
+    case object
+  }
 
-  /// The shape of what lies above a place. Where it changes, the client must have all of it.
   private func shape(_ view: FirebaseView, _ keys: [Key]) throws -> Shape {
-    let place = try view.place(at: keys.reduce(listened) { $0.appending($1) })
-    if try scalar(place, view) != nil { return .scalar }
-    return try view.hasContent(place) ? .object : .nothing
-  }
-
-  /// The scalar at a place; nil where there is none, or something else.
-  private func scalar(_ place: FirebaseView.Place, _ view: FirebaseView) throws -> Value? {
-    switch place {
-    case .part(.scalar(let value)): return value
+    switch try view.place(at: keys.reduce(listened) { $0.appending($1) }) {
+    case .nothing: return .nothing
+    case .part(.scalar(let value)): return .scalar(value)
+    case .part: return .object
     case .node(let node):
-      if try node.hasChildren { return nil }
-      if case .scalar(let value)? = try view.ownTree(node) { return value }
-      return nil
-    default: return nil
+      if case .scalar(let value)? = try view.ownTree(node) {
+        return try node.hasChildren ? .mixed : .scalar(value)
+      }
+      return try view.hasContent(node) ? .object : .nothing
     }
   }
 

@@ -6,6 +6,8 @@ import Synchronization
 /// Invariants:
 /// 1. A stream is sent every commit after the position at which it joined, in order.
 ///    ``FirebaseChannels`` adds it at its own position, and hands commits out one after another.
+/// 2. The window is that of the last commit that was handed out. A channel that could not be told
+///    one is dropped, with its window.
 final class FirebaseChannel: Sendable {
   private struct State {
     var streams: [UInt64: EventStream] = [:]
@@ -16,10 +18,10 @@ final class FirebaseChannel: Sendable {
   let query: FirebaseQuery?
   private let state: Mutex<State>
 
-  init(_ path: NodePath, _ query: FirebaseQuery?, _ window: FirebaseWindow?) {
-    self.path = path
-    self.query = query
-    state = Mutex(State(window: window))
+  init(_ told: FirebaseTold) {
+    path = told.path
+    query = told.query
+    state = Mutex(State(window: told.window))
   }
 
   func add(_ stream: EventStream) { state.withLock { $0.streams[stream.number] = stream } }
@@ -35,26 +37,22 @@ final class FirebaseChannel: Sendable {
   var streams: [EventStream] { state.withLock { Array($0.streams.values) } }
 
   /// Sends the streams that had joined when a commit came what it has changed for them.
-  func tell(_ touches: FirebaseTouches, to streams: [EventStream]) {
-    let window = state.withLock { $0.window }
-    var told = FirebaseTold(path: path, query: query, window: window)
-    do {
-      var bytes: [UInt8] = []
-      try told.step(touches) { piece in
-        if bytes.count + piece.count > EventStream.bytesMax { throw TooLong() }
-        bytes += piece
-      }
-      let moved = told.window
-      state.withLock { $0.window = moved }
-      if bytes.isEmpty { return }
-      for stream in streams { stream.offer(bytes) }
-    } catch {
-      // They come back with the last event that they have seen, and get long ones in pieces.
-      for stream in streams { stream.end() }
+  ///
+  /// - Throws: ``DatabaseError``, and an error where the event is too long to be kept for those who
+  ///   take it slowly. The channel must be dropped then.
+  func tell(_ touches: FirebaseTouches, to streams: [EventStream]) throws {
+    var told = FirebaseTold(path: path, query: query, window: state.withLock { $0.window })
+    var bytes: [UInt8] = []
+    try told.step(touches) { piece in
+      if bytes.count + piece.count > EventStream.bytesMax { throw TooLong() }
+      bytes += piece
     }
+    let moved = told.window
+    state.withLock { $0.window = moved }
+    if bytes.isEmpty { return }
+    for stream in streams { stream.offer(bytes) }
   }
 
-  /// An event is too long to be kept for those who take it slowly.
   private struct TooLong: Error {}
 }
 

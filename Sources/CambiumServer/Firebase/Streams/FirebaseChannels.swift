@@ -46,14 +46,8 @@ final class FirebaseChannels: Sendable {
           branch = child
         }
       }
-      let channel: FirebaseChannel
-      if let known = branch.channels[told.query] {
-        channel = known
-      } else {
-        channel = FirebaseChannel(told.path, told.query, told.window)
-        branch.channels[told.query] = channel
-        state.count += 1
-      }
+      let channel = branch.channels[told.query] ?? FirebaseChannel(told)
+      if branch.channels.updateValue(channel, forKey: told.query) == nil { state.count += 1 }
       channel.add(stream)
       return channel
     }
@@ -62,20 +56,43 @@ final class FirebaseChannels: Sendable {
   /// Takes a stream out.
   func leave(_ stream: EventStream, _ channel: FirebaseChannel) {
     state.withLock { state in
-      guard channel.remove(stream.number) else { return }
-      let keys = channel.path.keys
-      var branches = [state.root]
-      for key in keys {
-        guard let child = branches[branches.count - 1].children[key] else { return }
-        branches.append(child)
-      }
-      let last = branches[branches.count - 1]
-      guard last.channels[channel.query] === channel else { return }
-      last.channels.removeValue(forKey: channel.query)
-      state.count -= 1
-      for index in keys.indices.reversed() where branches[index + 1].isEmpty {
-        branches[index].children.removeValue(forKey: keys[index])
-      }
+      if channel.remove(stream.number) { FirebaseChannels.remove(channel, &state) }
+    }
+  }
+
+  /// Takes a channel out that could not be told a commit, and ends its streams: their clients come
+  /// back with the last event that they have seen, and get what is long in pieces.
+  func drop(_ channel: FirebaseChannel) {
+    state.withLock { FirebaseChannels.remove(channel, &$0) }
+    for stream in channel.streams { stream.end() }
+  }
+
+  /// Moves on past commits that cannot be handed out, and drops all channels.
+  func skip(to position: SequenceNumber) {
+    let channels: [FirebaseChannel] = state.withLock { state in
+      guard state.position < position else { return [] }
+      state.position = position
+      var found: [ObjectIdentifier: FirebaseChannel] = [:]
+      FirebaseChannels.collect(.root, state.root, &found)
+      (state.root, state.count) = (Branch(), 0)
+      return Array(found.values)
+    }
+    for channel in channels { drop(channel) }
+  }
+
+  private static func remove(_ channel: FirebaseChannel, _ state: inout State) {
+    let keys = channel.path.keys
+    var branches = [state.root]
+    for key in keys {
+      guard let child = branches[branches.count - 1].children[key] else { return }
+      branches.append(child)
+    }
+    let last = branches[branches.count - 1]
+    guard last.channels[channel.query] === channel else { return }
+    last.channels.removeValue(forKey: channel.query)
+    state.count -= 1
+    for index in keys.indices.reversed() where branches[index + 1].isEmpty {
+      branches[index].children.removeValue(forKey: keys[index])
     }
   }
 
@@ -84,21 +101,22 @@ final class FirebaseChannels: Sendable {
     state.withLock { $0.position = max($0.position, position) }
   }
 
-  /// Moves on to a commit. True if there is any channel.
+  /// Moves on to a commit if there is no channel. True if there is any.
   func advance(to position: SequenceNumber) -> Bool {
     state.withLock { state in
       if state.count > 0 { return true }
-      state.position = position
+      state.position = max(state.position, position)
       return false
     }
   }
 
   /// Moves on to a commit, and gives the channels that it concerns, with the streams that have
-  /// joined before.
+  /// joined before; none for one that was skipped.
   func advance(
     to position: SequenceNumber, _ places: [FirebaseTouches.Place]
   ) -> [(channel: FirebaseChannel, streams: [EventStream])] {
     state.withLock { state in
+      guard state.position < position else { return [] }
       state.position = position
       var found: [ObjectIdentifier: FirebaseChannel] = [:]
       for place in places { FirebaseChannels.collect(place.path, state.root, &found) }
