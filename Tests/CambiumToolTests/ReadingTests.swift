@@ -1,6 +1,7 @@
 // Goal: commands that read show all of what there is and nothing that is gone, in every form the
 // same. Method: small databases, read by the program.
 
+import Cambium
 import Testing
 
 @testable import CambiumCommands
@@ -103,6 +104,22 @@ struct ReadingTests {
       "cambium query a.cambium 'p where born in (\(list)) or born = 1815' --explain")
     #expect(printed.contains("born in (1, 2, 3, 4, 5, … (13000 in all)) or born = 1815)\n"))
     #expect(printed.utf8.count < 300)
+  }
+
+  @Test("explains what was read so far where a run is ended early, and all where it is not")
+  func partialExplanation() throws {
+    try GitFixture.withFolder { folder in
+      let database = try Database(at: folder + "/a.cambium")
+      defer { try? database.close() }
+      try database.write { tx in
+        for number in 0..<2000 { try tx.set(NodePath("many/\(number)"), to: .map(["x": 1])) }
+      }
+      let query = try database.records("many where x = 2")
+      let (part, whole) = (try query.explanation { true }, try query.explanation())
+      #expect(part.isPart && (1..<2000).contains(part.records))
+      #expect(!whole.isPart && whole.records == 2000)
+      #expect(part.steps.map(\.words) == whole.steps.map(\.words))
+    }
   }
 
   @Test("ends with an error where an expression takes too long on a text")

@@ -38,6 +38,7 @@ import Testing
       ("/v1/diff?range=HEAD~5..", ["diff", "HEAD~5.."]),
       ("/v1/query?query=things+where+n+%3E+90", ["query", "things where n > 90"]),
       ("/v1/query?query=things&explain=true", ["query", "things", "--explain"]),
+      ("/v1/query?query=things&explain&within=60000", ["query", "things", "--explain"]),
       ("/v1/schema", ["schema"]), ("/v1/consumers", ["consumers"]), ("/v1/tag", ["tag"]),
       ("/v1/checkpoints", ["info", "--checkpoints"]),
     ]

@@ -7,6 +7,9 @@ enum QueryCommand {
   static let explain = Option(
     flag: "explain",
     "run it, and say how it was answered instead of what it found; JSON has the plan as steps")
+  static let within = Option(
+    "within", "MS", .number(1...60_000),
+    "with --explain, end after so many milliseconds, and tell what was read so far; for JSON")
 
   static let command = Command(
     name: "query", group: .look,
@@ -38,7 +41,7 @@ enum QueryCommand {
       day(P) and hour(P) are functions. Exits with 1 where nothing is found.
       """,
     operands: [.database, text],
-    options: [.at, explain] + Option.reading,
+    options: [.at, explain, within] + Option.reading,
     examples: [
       #"cambium query air.cambium 'flights where departureDelay > 60 sort -scheduled limit 5'"#:
         "the last five that were late",
@@ -70,8 +73,18 @@ enum QueryCommand {
     var query = query
     query.request.check = { if Signals.isInterrupted { throw CancellationError() } }
     if !call.has(explain) { return try QueryPrinter(call: call).write(query) }
-    if call.format.isJSON { return try call.output.object(json(query.explanation())) }
+    if call.format.isJSON {
+      return try call.output.object(json(explanation(query, within: call[within]?.number)))
+    }
     for line in try query.explain().split(separator: "\n") { try call.output.line(String(line)) }
+  }
+
+  private static func explanation(
+    _ query: DynamicQuery, within milliseconds: Int?
+  ) throws -> QueryExplanation {
+    guard let milliseconds else { return try query.explanation() }
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    return try query.explanation { ContinuousClock.now > end }
   }
 
   private static func json(_ explanation: QueryExplanation) -> JSONLine {
@@ -88,6 +101,7 @@ enum QueryCommand {
         "entries": explanation.entries, "records": explanation.records,
         "accepted": explanation.accepted, "results": explanation.results,
       ] as JSONLine,
+      "isPart": explanation.isPart ? true : nil,
     ]
   }
 }

@@ -26,16 +26,32 @@ package struct QueryExplanation: Sendable {
   package let records: Int
   package let accepted: Int
   package let results: Int
+  /// True if the run was ended early, so that the counts are those of a part.
+  package var isPart = false
 }
 
 extension DynamicQuery {
+  private struct EarlyEnd: Error {}
+
   /// Runs the query, and explains how it was answered.
   ///
+  /// - Parameter isEnough: Asked now and then; true ends the run with the counts so far.
+  /// - Returns: The plan with its counts.
   /// - Throws: As ``Walk/fetch()``.
-  package func explanation() throws -> QueryExplanation {
+  package func explanation(
+    until isEnough: @escaping () -> Bool = { false }
+  ) throws -> QueryExplanation {
     let run = try request.run()
-    try read(run) { _ in true }
-    return run.plan.explanation(run.work.counts)
+    let check = request.check
+    run.work.check = {
+      try check?()
+      if isEnough() { throw EarlyEnd() }
+    }
+    var isPart = false
+    do { try read(run) { _ in true } } catch is EarlyEnd { isPart = true }
+    var explanation = run.plan.explanation(run.work.counts)
+    explanation.isPart = isPart
+    return explanation
   }
 }
 

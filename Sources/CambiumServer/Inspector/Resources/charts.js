@@ -70,19 +70,21 @@ export function planDrawing(plan) {
   const all = [plan.estimated, ...Object.values(plan.actual),
     ...plan.steps.flatMap((step) => [step.estimated, step.actual])];
   const max = Math.max(1, ...all.filter((number) => typeof number === "number"));
+  const more = plan.isPart ? "+" : "";
   const bar = (label, number, kind) => typeof number === "number" && h("div",
     { class: `plan-bar ${kind}` },
     h("span", { class: "plan-label" }, label),
     h("svg", { viewBox: "0 0 200 10", preserveAspectRatio: "none", "aria-hidden": "true" },
       h("rect", { x: 0, y: 0, height: 10, width: Math.max(1, number / max * 200) })),
-    h("span", { class: "plan-number" }, count(number)));
+    h("span", { class: "plan-number" }, count(number) + (kind === "actual" ? more : "")));
   const isScan = /^(read|scan|go through) (all|the records)/i.test(plan.steps[0]?.words ?? "");
   const looked = Math.max(plan.actual.entries ?? 0, plan.actual.records ?? 0);
   const found = plan.actual.results ?? plan.actual.accepted;
   const wasted = found !== undefined && looked > 20 && looked > found * 5;
   return h("div", { class: "plan" },
-    (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked)} to find `
-      + `${count(found ?? 0)}: an index on what it keeps by would spare the rest.`),
+    plan.isPart && h("p", { class: "note" }, "It has not ended; so far:"),
+    (isScan || wasted) && h("p", { class: "problem" }, `It looked at ${count(looked)}${more} to find `
+      + `${count(found ?? 0)}${more}: an index on what it keeps by would spare the rest.`),
     h("ol", { class: "plan-steps" }, plan.steps.map((
       { words, estimated, actual }, index) => h("li", {},
       h("span", { class: "plan-step" }, words),
@@ -99,7 +101,7 @@ export function readPlan(lines) {
   const [first] = lines;
   if (first?.steps) {
     const steps = first.steps.map((step) => typeof step === "string" ? { words: step } : step);
-    return { steps, estimated: first.estimated, actual: first.actual ?? {} };
+    return { steps, estimated: first.estimated, actual: first.actual ?? {}, isPart: first.isPart };
   }
   const plan = { steps: [], actual: {} };
   for (const line of lines) {

@@ -15,6 +15,7 @@ import { readChildren } from "./state.js";
 import { applyDifference } from "../live.js";
 
 const page = 200;
+const planMilliseconds = 60;
 
 export function queryView(element, signal) {
   let asked;
@@ -247,14 +248,18 @@ export function queryView(element, signal) {
         href: link("query", { q: name }, ["at"]) }, name)))));
   }
 
+  /** A plan is shown with what was read in a moment; where that is not all, it is run to its end. */
   const drawPlan = newest(async (superseded) => {
     const query = asked;
     const isShown = () => query === asked && route.parameters.tab === "plan" && !superseded.aborted;
     const parameters = { query, explain: true, at: moment() };
     const options = { max: 200, signal: AbortSignal.any([signal, superseded]) };
     try {
-      const plan = readPlan(await lines("query", parameters, options));
-      if (isShown()) fill(panel, planDrawing(plan));
+      for (const within of [planMilliseconds, undefined]) {
+        const plan = readPlan(await lines("query", { ...parameters, within }, options));
+        if (isShown()) fill(panel, planDrawing(plan));
+        if (!plan.isPart || !isShown()) return;
+      }
     } catch (error) {
       if (isShown()) showProblem(panel, error);
     }
