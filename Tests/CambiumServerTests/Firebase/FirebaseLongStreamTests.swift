@@ -125,7 +125,7 @@ import Testing
     var beginning = try FirebaseBeginning("a", nil, after: nil, stream, database, channels)
     #expect(throws: FirebaseBeginning.TooLong.self) { try beginning.complete() }
     #expect(channels.count == 0)
-    let isStarted = PipeWriters().run { [rest = beginning] in
+    let isStarted = Workers.forBodies().write { [rest = beginning] in
       var rest = rest
       do { try rest.completeInPieces() } catch { rest.stream.abandon() }
     }
@@ -145,7 +145,7 @@ import Testing
     let pipe = BodyPipe(capacity: 1 << 20)
     let (isWritten, isDrained) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let left = Mutex<Int?>(nil)
-    let isStarted = PipeWriters().run {
+    let isStarted = Workers.forBodies().write {
       do {
         try pipe.write([UInt8](repeating: 1, count: 1 << 20))
         isWritten.signal()
