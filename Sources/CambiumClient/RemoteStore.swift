@@ -123,13 +123,10 @@ public final class RemoteStore: ModelStore {
   }
 
   /// A model that breaks a rule is refused; where its place is taken, for that reason. The server
-  /// knows, if it can be asked.
+  /// knows, if it answers within the patience of a read.
   private func placing(
     _ error: ValidationError, _ path: NodePath, _ hasID: Bool
   ) async throws -> any Error {
-    guard client.connection.status.isLive || client.connection.status == .connecting else {
-      return error
-    }
     do {
       if hasID {
         let members = try await client.get(("path", path.description))
