@@ -20,8 +20,8 @@ extension WriteGroup {
     return group
   }
 
-  /// Commits what a group has folded in, and publishes it. The commit itself may find the map full,
-  /// since it writes counts and the list of free pages: then it is all folded in again.
+  /// Commits what a group has folded in. The commit itself may find the map full, since it writes
+  /// counts and the list of free pages: then it is all folded in again.
   private static func keep(_ group: WriteGroup, caughtUpTo last: SequenceNumber?) throws {
     var next: WriteGroup? = group
     try growing(group.state) {
@@ -32,7 +32,9 @@ extension WriteGroup {
         if group.state.environment.health.failure == nil { throw error }
         return
       }
-      group.directory.publish(group)
+      // One that stops before a damaged record is not at the log's head; the opening, which asks
+      // for that, publishes it.
+      if last == nil { group.directory.publish(group) }
     }
   }
 
