@@ -41,7 +41,7 @@ struct RemoteStoresTests {
     let following = Task { try await use(address) { whatIsShown.yield($0) } }
     let writing = Task {
       while !Task.isCancelled {
-        try database.write { _ = try $0.create(Flight(carrier: "NK", number: 1)) }
+        _ = try await database.write { try $0.insert(Flight(carrier: "NK", number: 1)) }
         try await Task.sleep(for: .milliseconds(10))
       }
     }
@@ -51,7 +51,8 @@ struct RemoteStoresTests {
     }
     writing.cancel()
     following.cancel()
-    _ = await (writing.result, following.result)
+    _ = await writing.result
+    _ = await following.result
   }
 
   private static func use(_ address: String, _ show: (Flight?) -> Void) async throws {

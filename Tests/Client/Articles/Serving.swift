@@ -11,7 +11,7 @@ struct ServingTests {
     await #expect(processExitsWith: .success) {
       await inScratchDirectory {
         let database = try Database(at: "air.cambium")
-        try database.write { try $0.set("flights/1", to: ["carrier": "UA"]) }
+        try await database.write { try $0.set("flights/1", to: ["carrier": "UA"]) }
         try await Self.serve(database)
         try checkSound(database)
         try await database.close()

@@ -42,7 +42,7 @@ struct FirebaseTests {
       for await status in store.statuses { show(status.isLive) }
     }
     let changes = Task {
-      for try await change in try store.observe(Score.self) { show(change.model?.name) }
+      for try await change in try store.observe(Score.self) { show(change.model.name) }
     }
     try await store.create(Score(name: "Ada", points: 1000))
     let end = ContinuousClock.now + .seconds(60)
@@ -55,6 +55,7 @@ struct FirebaseTests {
     let score = try #require(try await store.list(Score.self).first)
     #expect(score.name.hasPrefix("Ada"))
     store.stop()
-    _ = await (statuses.result, changes.result)
+    _ = await statuses.result
+    _ = await changes.result
   }
 }
