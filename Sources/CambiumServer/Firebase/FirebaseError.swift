@@ -34,7 +34,7 @@ struct FirebaseError: Error, Equatable {
 }
 
 /// As it is kept for a request that comes again.
-extension FirebaseError {
+extension FirebaseError: KeptRefusal {
   var value: Value {
     .map(["status": .integer(Int64(status)), "message": .string(message)])
   }

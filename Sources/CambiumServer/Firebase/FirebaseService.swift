@@ -231,7 +231,9 @@ final class FirebaseService: Service {
     let now = clock().microseconds / 1000
     let caller = request.caller
     let metadata = caller.name.map { ["actor": $0] } ?? [:]
-    let receipt = try await answered.write(request, metadata: metadata) { tx in
+    let receipt = try await answered.write(
+      request, metadata: metadata, refusal: FirebaseError.self
+    ) { tx in
       if let condition, let guarded { try FirebaseService.check(condition, guarded, tx) }
       let writer = FirebaseWriter(schema: schema, caller: caller, now: now)
       var outcome = FirebaseOutcome(now: now, name: name)

@@ -4,12 +4,21 @@
 //
 //     … "sequence", "isRecorded", "value"      a receipt
 //     … "error"                                a refusal; see ErrorValue.swift
-//     … "refusal"                              a refusal of Firebase's dialect
+//     … "refusal"                              a refusal in a service's own words
 //     … "status", "headers", "text"            the answer of a command
 //     … "done"                                 what a command has done so far
 
 import Cambium
 import FoundationEssentials
+
+/// An error in which a service refuses a request, and which is told again when the request is
+/// repeated.
+protocol KeptRefusal: Error {
+  /// The error again.
+  init(_ value: Value)
+  /// The error as it is kept.
+  var value: Value { get }
+}
 
 /// A receipt, a refusal, or the answer of a command.
 struct KeptAnswer {
@@ -33,7 +42,7 @@ struct KeptAnswer {
       members["sequence"] = .integer(Int64(clamping: receipt.sequence.rawValue))
       members["isRecorded"] = .bool(receipt.isRecorded)
       if receipt.value != .null { members["value"] = receipt.value }
-    case .failure(let error as FirebaseError): members["refusal"] = error.value
+    case .failure(let error as any KeptRefusal): members["refusal"] = error.value
     case .failure(let error): members["error"] = ErrorValue.value(of: error).map { .map($0) }
     }
   }
@@ -79,7 +88,7 @@ struct KeptAnswer {
   /// True for a refusal that would be another, or none, if the request were made later.
   static func isKept(_ error: any Error) -> Bool {
     switch error {
-    case is ValidationError, is FirebaseError: true
+    case is ValidationError, is any KeptRefusal: true
     case DatabaseError.badKey, DatabaseError.badValue, DatabaseError.notFound,
       DatabaseError.exists, DatabaseError.invalid, DatabaseError.notUnique,
       DatabaseError.stillReferred, DatabaseError.conflict:
@@ -97,9 +106,13 @@ struct KeptAnswer {
   }
 
   /// The outcome again.
-  var outcome: Result<AnsweredRequests.Receipt, any Error> {
-    if let refusal = members["refusal"] { return .failure(FirebaseError(refusal)) }
-    if let error = members["error"] {
+  ///
+  /// - Parameter refusal: The service's own errors; nil if it has none.
+  func outcome(
+    refusal: (any KeptRefusal.Type)?
+  ) -> Result<AnsweredRequests.Receipt, any Error> {
+    if let value = members["refusal"], let refusal { return .failure(refusal.init(value)) }
+    if let error = members["error"] ?? members["refusal"] {
       return .failure(
         ErrorValue.error(of: error) ?? DatabaseError.corrupt(reason: "a kept refusal is unknown"))
     }

@@ -16,7 +16,7 @@
 //
 //     answer/<digest of caller and key>    see KeptAnswer.swift
 //
-// Commands write by themselves; KeptCommand.swift keeps their answers.
+// Commands write by themselves; KeptCommand.swift, above, keeps their answers.
 
 import Cambium
 import FoundationEssentials
@@ -137,6 +137,7 @@ final class AnsweredRequests: Sendable {
   /// - Parameters:
   ///   - request: The request, with the header `Idempotency-Key`.
   ///   - metadata: Stored with the transaction.
+  ///   - refusal: The service's own errors; nil if `body` throws none.
   ///   - body: Makes the changes, on another thread, and returns what the answer needs besides the
   ///     transaction's number; it must be small.
   /// - Returns: The receipt.
@@ -144,6 +145,7 @@ final class AnsweredRequests: Sendable {
   ///   refused the same error again. Of other errors no receipt is kept.
   func write(
     _ request: Request, metadata: [String: String] = [:],
+    refusal: (any KeptRefusal.Type)? = nil,
     _ body: @escaping @Sendable (borrowing Database.Transaction) throws -> Value
   ) async throws -> Receipt {
     guard let entry = try entry(of: request) else {
@@ -153,7 +155,9 @@ final class AnsweredRequests: Sendable {
       }
     }
     return try await database.write(metadata: metadata) { [self] tx in
-      if let kept = try kept(try tx.note(entry.note), entry) { return kept.outcome }
+      if let kept = try kept(try tx.note(entry.note), entry) {
+        return kept.outcome(refusal: refusal)
+      }
       try checkRoom(for: entry)
       let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }
       let answer = KeptAnswer(entry.request, outcome)
