@@ -1,4 +1,5 @@
 #include <microhttpd.h>
+#include <stdbool.h>
 
 // Swift cannot call functions with any number of arguments: each of these does one thing with them.
 
@@ -13,6 +14,11 @@ static inline struct MHD_Daemon *http_start(
 static inline uint16_t http_port(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
   return info == NULL ? 0 : info->port;
+}
+
+// True where libmicrohttpd knows epoll, which is Linux's.
+static inline bool http_has_epoll(void) {
+  return MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES;
 }
 
 // The descriptor that becomes readable when there is something to do, or -1.

@@ -33,6 +33,11 @@ import Foundation
 /// An observer gets each change once, also over broken connections and restarts of the server, as
 /// long as the server's database keeps its past.
 ///
+/// Each call is one request and one answer, but where a comment says otherwise; writes go out one
+/// after the other, so that there are as many in a second as answers come back. Each observer has a
+/// connection of its own that stays open. A model's declaration is asked for once, before the first
+/// read of one.
+///
 /// Threads: any.
 public final class RemoteStore: ModelStore {
   /// The options of a store.

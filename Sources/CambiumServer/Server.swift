@@ -18,6 +18,15 @@ import Synchronization
 ///
 /// Other processes may write to the database meanwhile, and streams tell it.
 ///
+/// One thread waits for all sockets. Requests are answered on up to 64 more, long lists of the
+/// interface on 64 of their own, and long bodies of the Firebase dialect on 16: a thread ends when
+/// it had nothing to do for ten seconds. A connection holds up to ``ServerLimits/headBytesMax``, an
+/// open stream about 24 KB, and what its client has not taken. A commit is read from the log once,
+/// however many streams there are. `benchmark serve` measures requests, streams, and a writer
+/// beside them.
+///
+/// It waits by `epoll`, so it runs on Linux only; ``start()`` says so elsewhere.
+///
 /// Threads: any.
 public final class Server: Sendable {
   private struct Running {
@@ -31,7 +40,13 @@ public final class Server: Sendable {
   private let options: ServerOptions
   private let running = Mutex<Running?>(nil)
 
-  /// Prepares to serve a database, which must stay open until ``stop()`` has returned.
+  /// Prepares to serve a database, which must stay open until ``stop()`` has returned. Nothing is
+  /// opened or read yet.
+  ///
+  /// - Parameters:
+  ///   - database: The database. One that is open for reading only serves without
+  ///     ``ServerOptions/allowsWriting``.
+  ///   - options: The address, who may do what, and the limits.
   public init(_ database: Database, _ options: ServerOptions = ServerOptions()) {
     self.database = database
     self.options = options
@@ -40,10 +55,11 @@ public final class Server: Sendable {
   /// The address to open, such as `http://127.0.0.1:8787`; nil while it does not run.
   public var url: String? { running.withLock { $0?.url } }
 
-  /// Begins to serve. It returns once requests are answered.
+  /// Begins to serve. It returns once requests are answered: it reads the position of the log and
+  /// the files of tokens and certificates, and blocks where the host's name must be asked for.
   ///
   /// - Throws: ``ServerError``, and `DatabaseError` where the log cannot be read. Nothing is
-  ///   served then.
+  ///   served then, and it can be called again.
   public func start() throws {
     let (address, isIPv6) = try resolved()
     let tokens = try readTokens()

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// A reason for which a server cannot be started. Nothing is served then.
 public enum ServerError: Error, Equatable, Sendable {
-  /// The address is taken, or is none of this machine's.
+  /// The address is taken, or is none of this machine's; or the system is not Linux.
   ///
   /// Recovery: choose another port, or 0 for one that is free.
   case cannotListen(String)

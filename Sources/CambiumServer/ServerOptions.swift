@@ -23,7 +23,8 @@ public struct ServerOptions: Sendable {
   public var port: UInt16 = 8787
   /// True if the server writes; otherwise it only reads, whatever a token allows.
   public var allowsWriting = false
-  /// A file of tokens, which is read again when it changes; nil for none. The article *Serving* has
+  /// A file of tokens, which is looked at each second and read again when it has changed; nil for
+  /// none. The article *Serving* has
   /// its form.
   public var tokenPath: String?
   /// Tokens, as such a file has them, for instance from the environment.
@@ -34,7 +35,8 @@ public struct ServerOptions: Sendable {
   public var isInsecure = false
   /// The limits for requests, connections and streams.
   public var limits = ServerLimits()
-  /// Gets a line about each thing that whoever runs the server should know.
+  /// Gets a line about each thing that whoever runs the server should know. It is called on any
+  /// thread, and what is served waits until it returns.
   public var log: @Sendable (String) -> Void = { _ in }
 
   /// The settings that serve this machine alone, for reading.

@@ -53,6 +53,9 @@ import Synchronization
   func start(
     _ address: [UInt8], isIPv6: Bool, _ identity: Identity?
   ) throws(ServerError) -> UInt16 {
+    guard http_has_epoll() else {
+      throw .cannotListen("it waits by epoll, which this system does not have; serve from Linux")
+    }
     var flags =
       MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
       | MHD_USE_SUPPRESS_DATE_NO_CLOCK.rawValue

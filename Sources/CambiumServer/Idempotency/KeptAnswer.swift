@@ -108,6 +108,7 @@ struct KeptAnswer {
   /// The outcome again.
   ///
   /// - Parameter refusal: The service's own errors; nil if it has none.
+  /// - Returns: The receipt, or the refusal.
   func outcome(
     refusal: (any KeptRefusal.Type)?
   ) -> Result<AnsweredRequests.Receipt, any Error> {

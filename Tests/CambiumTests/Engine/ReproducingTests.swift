@@ -66,8 +66,9 @@ struct QueryTraceTests {
       database in
       try database.register(Airline.self, Airport.self, Flight.self)
       try database.write { tx in
-        try tx.insert(Airport(id: "JFK"))
-        try tx.insert(contentsOf: (1...40).map { Flight(origin: "JFK", number: $0) })
+        try tx.insert(contentsOf: ["JFK", "LGA"].map { Airport(id: $0) })
+        try tx.insert(
+          contentsOf: (1...40).map { Flight(origin: $0 > 37 ? "JFK" : "LGA", number: $0) })
       }
       traces.all.withLock { $0 = [] }
       let query = database.query(Flight.self)

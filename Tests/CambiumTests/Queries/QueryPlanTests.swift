@@ -101,6 +101,25 @@ struct QueryPlanTests {
     }
   }
 
+  @Test("of a few ends early by a scan, where an index would find too much that does not match")
+  func fewByScan() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      // A third has this carrier; an entry's record costs more than one that lies next in a scan.
+      let many = try explained("flights where carrier = \"UA\" and delay = 17 limit 1", snapshot)
+      #expect(many.hasPrefix("scan flights\n"), "\(many)")
+      #expect(many.contains("estimated: 16 to look at"), "\(many)")
+      // Three have this number. All may lie at the end, so no scan in their order is worth a try.
+      for order in ["", "sort id", "sort -id"] {
+        let few = try explained("flights where number = 7 \(order) limit 1", snapshot)
+        #expect(few.hasPrefix("use the index (number) where number = 7 of flights\n"), "\(few)")
+      }
+      let range = try explained(
+        "flights where id >= 100 and carrier = \"UA\" and delay = 17 limit 1", snapshot)
+      #expect(range.hasPrefix("scan a range of keys of flights\n"), "\(range)")
+    }
+  }
+
   @Test("intersects two indexes where neither is narrow")
   func intersection() throws {
     try withFlights { database in

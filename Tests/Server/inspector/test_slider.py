@@ -21,7 +21,9 @@ const shown = Object.fromEntries(Object.keys(arguments[0]).map((part) => [part, 
 window.slid = { asked: [], shown };
 const slider = document.getElementById('slider');
 let moved = 0;
-addEventListener('pointermove', () => moved = performance.now(), { capture: true });
+for (const name of ['pointerdown', 'pointermove']) {
+  addEventListener(name, () => moved = performance.now(), { capture: true });
+}
 new MutationObserver(() => slid.asked.push([Number(slider.ariaValueNow), moved]))
   .observe(slider, { attributeFilter: ['aria-valuenow'] });
 for (const [part, selector] of Object.entries(arguments[0])) {

@@ -87,7 +87,7 @@ enum TreeCommand {
       line.add(name(of: node, isFirst: prefix.isEmpty, call), prefix.isEmpty ? .heading : nil)
       try addValue(of: node, to: &line, marks, call.output)
       let tally = try ChildTally(node, isPast: isPast)
-      if tally.number > 0 { line.add("  \(tally.text)", .metadata) }
+      if !tally.isNone { line.add("  \(tally.text)", .metadata) }
       try call.output.line(line)
     } cut: { prefix, node, drawn in
       let left = try ChildTally(node, isPast: isPast).left(after: drawn)

@@ -106,9 +106,11 @@ struct TreeWalk {
   }
 }
 
-/// The number of children of a node. In the past they must be walked, so counting stops at a limit.
+/// The number of children of a node. In the past they must be walked, so counting stops at a limit:
+/// of children, and of places that had none yet.
 struct ChildTally {
   private static let walkedMax = 1_000
+  private static let placesMax = 10_000
 
   let number: Int
   /// True if there may be more.
@@ -120,10 +122,13 @@ struct ChildTally {
       (number, isAtLeast) = (try node.childCount, false)
       return
     }
-    var walked = 0
-    try node.children.limit(ChildTally.walkedMax).forEach { _ in walked += 1 }
-    (number, isAtLeast) = (walked, walked == ChildTally.walkedMax)
+    let (count, isWhole) = try node.children.count(
+      upTo: ChildTally.walkedMax, lookingAt: ChildTally.placesMax)
+    (number, isAtLeast) = (count, !isWhole)
   }
+
+  /// True if it is known that there are none.
+  var isNone: Bool { number == 0 && !isAtLeast }
 
   /// `16 children`
   var text: String { "\(left(after: 0)) \(number == 1 ? "child" : "children")" }

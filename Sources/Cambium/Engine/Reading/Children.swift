@@ -75,6 +75,29 @@ public struct Children: Walk, Refinable {
   }
 }
 
+extension Children {
+  /// Counts the children of a past moment, where each must be looked at, as far as that is quick.
+  ///
+  /// - Parameters:
+  ///   - most: The number of children at which counting ends.
+  ///   - placesMax: The number of places to look at. A place may have got its node later.
+  /// - Returns: The number that was found, and true if there are no more.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  package func count(
+    upTo most: Int, lookingAt placesMax: Int
+  ) throws -> (count: Int, isWhole: Bool) {
+    guard let id = try node.nodeID() else { return (0, true) }
+    var walk = try ChildWalk(node.snapshot.reader, node: id, moment: node.snapshot.moment)
+    walk.placesLeft = placesMax
+    var count = 0
+    while count < most {
+      guard try walk.next({ _, _, _ in true }) != nil else { return (count, walk.placesLeft > 0) }
+      count += 1
+    }
+    return (count, false)
+  }
+}
+
 /// A walk over children, on one thread. It holds its snapshot.
 public struct ChildCursor: ~Copyable, WalkCursor {
   private let parent: Node

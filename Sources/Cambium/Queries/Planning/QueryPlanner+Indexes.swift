@@ -207,28 +207,13 @@ extension QueryPlanner {
     if isWhole && !isOrdered && !scan.isCovering { return [] }
     let each = Cost.entry + (scan.isCovering ? 0 : Cost.fetch)
     let residual = own.filter { !scan.consumed.contains($0) }
-    let count = isOrdered ? walked(to: wanted(scan.estimate), residual, scan, scans) : scan.estimate
+    let walk =
+      isOrdered ? walk(through: scan.estimate, residual, among: scans) : Walk(all: scan.estimate)
     return [
       Way(
-        access: .index(scan), consumed: scan.consumed, isOrdered: isOrdered, count: count,
-        cost: Double(count) * each + (isOrdered ? 0 : sortCost(count)) + Cost.fetch)
+        access: .index(scan), consumed: scan.consumed, isOrdered: isOrdered, count: walk.count,
+        cost: walk.weight * each + (isOrdered ? 0 : sortCost(walk.count)) + Cost.fetch)
     ]
-  }
-
-  /// The number of entries of an index in order that are likely to be looked at before enough pass.
-  ///
-  /// The selectivity of a test comes from an index that has counted it, or is a quarter; tests are
-  /// assumed to be independent.
-  private func walked(
-    to wanted: Int, _ residual: [Condition.Test], _ scan: IndexScan, _ scans: [IndexScan]
-  ) -> Int {
-    if residual.isEmpty || wanted >= scan.estimate { return min(scan.estimate, wanted) }
-    var share = 1.0
-    for test in residual {
-      let counts = scans.filter { !$0.isGuess && $0.consumed == [test] }.map(\.estimate)
-      share *= counts.min().map { Double($0) / Double(max(1, childCount)) } ?? 0.25
-    }
-    return Int(min(Double(scan.estimate), Double(wanted) / max(share, 1e-9)))
   }
 
   /// Two indexes of which only what is in both need be read.

@@ -16,6 +16,8 @@ struct QueryPlanner {
     static let pastRecord = 8.0
     static let pastFetch = 20.0
     static let loggedChange = 12.0
+    /// The share of the worst case that counts where a walk is expected to end early.
+    static let doubt = 0.1
   }
 
   let description: QueryDescription
@@ -109,10 +111,10 @@ struct QueryPlanner {
   private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan? {
     let conjuncts = test.conjuncts
     let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
-    var ways = try keyWays(own) ?? [scanWay(own)]
-    if let collection {
-      let indexes = records.catalog.collections.indexes(of: collection)
-      let scans = try indexes.compactMap { try scan($0, own) }
+    let indexes = collection.map(records.catalog.collections.indexes) ?? []
+    let scans = try indexes.compactMap { try scan($0, own) }
+    var ways = try keyWays(own, among: scans) ?? [scanWay(own, among: scans)]
+    if collection != nil {
       if records.snapshot.moment == nil {
         ways += try scans.flatMap { try indexWays($0, own, among: scans) } + both(scans, own)
         ways += try views?.topWays(own) ?? []
@@ -183,16 +185,19 @@ struct QueryPlanner {
     return (isKey && !hasMixedKeys, isKey && !hasMixedKeys && first.isDescending)
   }
 
-  private func scanWay(_ own: [Condition.Test]) -> Way {
+  private func scanWay(_ own: [Condition.Test], among scans: [IndexScan]) -> Way {
     let (isOrdered, isReversed) = keyOrder
-    let count = own.isEmpty && isOrdered ? wanted(childCount) : childCount
+    let walk =
+      isOrdered ? walk(through: childCount, own, among: scans) : Walk(all: childCount)
     return Way(
-      access: .scan(isReversed: isReversed), isOrdered: isOrdered, count: count,
-      cost: Double(count) * recordCost + (isOrdered ? 0 : sortCost(count)))
+      access: .scan(isReversed: isReversed), isOrdered: isOrdered, count: walk.count,
+      cost: walk.weight * recordCost + (isOrdered ? 0 : sortCost(walk.count)))
   }
 
   /// The ways that a condition on the key allows; nil where there is none.
-  private func keyWays(_ own: [Condition.Test]) throws -> [Way]? {
+  private func keyWays(
+    _ own: [Condition.Test], among scans: [IndexScan]
+  ) throws -> [Way]? {
     let (isOrdered, isReversed) = keyOrder
     for test in own {
       if let keys = test.keys {
@@ -212,12 +217,53 @@ struct QueryPlanner {
     guard let first = ranges.first else { return nil }
     let range = ranges.dropFirst().reduce(first.1) { $0.intersection($1.1) }
     let (count, _) = try records.count(range, in: description.collection)
+    let consumed = ranges.map(\.0)
+    let residual = own.filter { !consumed.contains($0) }
+    let walk = isOrdered ? walk(through: count, residual, among: scans) : Walk(all: count)
     return [
       Way(
-        access: .keyRange(range, isReversed: isReversed), consumed: ranges.map(\.0),
-        isOrdered: isOrdered, count: count,
-        cost: Double(count) * recordCost + (isOrdered ? 0 : sortCost(count)))
+        access: .keyRange(range, isReversed: isReversed), consumed: consumed,
+        isOrdered: isOrdered, count: walk.count,
+        cost: walk.weight * recordCost + (isOrdered ? 0 : sortCost(walk.count)))
     ]
+  }
+
+  // MARK: Estimates
+
+  /// A walk over candidates that ends where enough have passed.
+  struct Walk {
+    /// The candidates that are likely to be looked at.
+    var count: Int
+    /// The candidates that its cost counts. Where the end is a guess, some of all that there are
+    /// count as well: those that pass may all lie at the end, and a limit must not tempt into a
+    /// walk over everything where a few would do.
+    var weight: Double
+  }
+
+  /// The walk over candidates in the order that is asked for.
+  ///
+  /// The selectivity of a test comes from an index that has counted it, or is a quarter, as that of
+  /// a filter in Swift is; tests are assumed to be independent.
+  ///
+  /// - Parameters:
+  ///   - candidates: How many there are.
+  ///   - residual: The tests that each of them must pass.
+  ///   - scans: The scans of all indexes.
+  /// - Returns: The walk.
+  func walk(
+    through candidates: Int, _ residual: [Condition.Test], among scans: [IndexScan]
+  ) -> Walk {
+    let wanted = wanted(candidates)
+    let isCertain = residual.isEmpty && !description.hasFilter
+    if isCertain || wanted >= candidates { return Walk(all: wanted) }
+    var share = description.hasFilter ? 0.25 : 1
+    for test in residual {
+      let counts = scans.filter { !$0.isGuess && $0.consumed == [test] }.map(\.estimate)
+      share *= counts.min().map { Double($0) / Double(max(1, childCount)) } ?? 0.25
+    }
+    let likely = min(Double(candidates), Double(wanted) / max(share, 1e-9))
+    return Walk(
+      count: Int(likely), weight: likely + Cost.doubt * (Double(candidates) - likely))
   }
 
   /// The number of records that are needed out of a number of candidates.
@@ -234,6 +280,11 @@ struct QueryPlanner {
   func sortCost(_ count: Int) -> Double {
     description.grouping == nil ? Double(count) * Cost.sort : 0
   }
+}
+
+extension QueryPlanner.Walk {
+  /// One that looks at a known number.
+  init(all count: Int) { self.init(count: count, weight: Double(count)) }
 }
 
 extension Condition.Test {

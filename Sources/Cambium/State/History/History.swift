@@ -39,6 +39,22 @@ extension StateReader {
   ) throws -> R? {
     let present = try access.get(tables.tree, key) { try step(key, moment, $0, body) }
     if let found = try follow(present ?? .earlier(nil), key, moment, body) { return found }
+    return try removedVersion(key, asOf: moment, body)
+  }
+
+  /// Lends a node's version as of a moment, if it is that of the node's present lifetime, whose
+  /// version now is at hand; see ``version(_:asOf:_:)``.
+  func version<R>(
+    _ key: RawSpan, asOf moment: UInt64, from present: RawSpan,
+    _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    try follow(step(key, moment, present, body), key, moment, body)
+  }
+
+  /// Lends a node's version as of a moment, if it is that of a lifetime that has ended since.
+  func removedVersion<R>(
+    _ key: RawSpan, asOf moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
     guard let removal = try removal(key, after: moment) else { return nil }
     return try follow(.earlier(removal), key, moment, body)
   }

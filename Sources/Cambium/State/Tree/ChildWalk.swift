@@ -3,7 +3,7 @@ import LMDB
 /// Walks the children of one node in key order, forward or backward, present or past.
 ///
 /// At present the children are adjacent in the tree. In the past they are those, and the ones
-/// removed since, each read as of the moment.
+/// removed since, each read as of the moment; one that came later is looked at and passed by.
 struct ChildWalk: ~Copyable {
   private let reader: StateReader
   private let prefix: [UInt8]
@@ -11,9 +11,17 @@ struct ChildWalk: ~Copyable {
   private let isReversed: Bool
   private var present: Cursor
   private var removals: Cursor?
-  /// The tree key that was visited last, or the bound to start from.
-  private var place: [UInt8]
+  /// The bound to start from.
+  private let place: [UInt8]
   private var hasStarted = false
+  /// In the past: true if the tree's cursor is at a child.
+  private var hasPresent = false
+  /// In the past: the next tree key from which a child was removed, if there is one.
+  private var removed: [UInt8]?
+  /// In the past: which of the two the walk is at; both where they are the same.
+  private var (isAtPresent, isAtRemoved) = (false, false)
+  /// In the past: the number of places that may still be looked at; at zero the walk ends early.
+  var placesLeft = Int.max
 
   /// Starts a walk over the children of a node id; at `from`, if that exists.
   init(
@@ -64,7 +72,7 @@ struct ChildWalk: ~Copyable {
   mutating func next<R>(
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
   ) throws -> R? {
-    if moment != nil { return try nextInPast(body) }
+    if let moment { return try nextInPast(moment, body) }
     guard try stepPresent() else { return nil }
     return try present.withEntry { key, version in
       guard hasPrefix(key) else {
@@ -119,50 +127,69 @@ struct ChildWalk: ~Copyable {
   // MARK: The past
 
   private mutating func nextInPast<R>(
-    _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
+    _ moment: UInt64, _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    while let candidate = try candidate() {
-      place = candidate
-      hasStarted = true
-      let found = try candidate.lend { key in
-        try reader.version(key, asOf: moment) { try body(key, $0, $1) }
+    while placesLeft > 0, try stepInPast() {
+      placesLeft -= 1
+      if isAtPresent {
+        let (reader, moment) = (reader, moment)
+        let found = try present.withEntry { key, version in
+          try reader.version(key, asOf: moment, from: version) { try body(key, $0, $1) }
+        }
+        if let found { return found }
       }
-      if let found { return found }
+      if isAtRemoved, let removed {
+        let found = try removed.lend { key in
+          try reader.removedVersion(key, asOf: moment) { try body(key, $0, $1) }
+        }
+        if let found { return found }
+      }
     }
     return nil
   }
 
-  /// The next tree key that has a present node or a removed one.
-  private mutating func candidate() throws -> [UInt8]? {
-    let a = try presentCandidate()
-    let b = try removedCandidate()
-    guard let a else { return b }
-    guard let b else { return a }
-    return a.lexicographicallyPrecedes(b) != isReversed ? a : b
+  /// Goes to the next place that has a node, or had one that was removed: the two tables are walked
+  /// side by side. False at the end.
+  private mutating func stepInPast() throws -> Bool {
+    if hasStarted {
+      if isAtPresent { hasPresent = try isChild(isReversed ? present.previous() : present.next()) }
+      if isAtRemoved, let last = removed {
+        try seekRemoved(isReversed ? last : last + ChildWalk.pastRemovals)
+      }
+    } else {
+      hasPresent = try isChild(stepPresent())
+      try seekRemoved(place)
+    }
+    guard let removed else {
+      (isAtPresent, isAtRemoved) = (hasPresent, false)
+      return hasPresent
+    }
+    let order = hasPresent ? present.withEntry { key, _ in removed.lend { key.compare($0) } } : nil
+    isAtPresent = order.map { isReversed ? $0 >= 0 : $0 <= 0 } ?? false
+    isAtRemoved = order.map { isReversed ? $0 <= 0 : $0 >= 0 } ?? true
+    return true
   }
 
-  private mutating func presentCandidate() throws -> [UInt8]? {
-    var bound = place
-    if hasStarted && !isReversed { bound.append(0) }
-    let found = try bound.lend { isReversed ? try present.seekBefore($0) : try present.seek($0) }
-    guard found else { return nil }
+  /// True if the cursor of the tree is at a child of the node.
+  private func isChild(_ isThere: Bool) throws -> Bool {
+    guard isThere else { return false }
     return try present.withEntry { key, version in
-      if hasPrefix(key) { return key.array() }
+      if hasPrefix(key) { return true }
       try ChildWalk.checkEnd(key, version)
-      return nil
+      return false
     }
   }
 
-  private mutating func removedCandidate() throws -> [UInt8]? {
-    var bound = place
-    if hasStarted && !isReversed { bound += ChildWalk.pastRemovals }
-    let found = try bound.lend {
+  /// Looks for the next place from which a child was removed, from a bound on.
+  private mutating func seekRemoved(_ bound: [UInt8]) throws {
+    let isThere = try bound.lend {
       isReversed ? try removals?.seekBefore($0) ?? false : try removals?.seek($0) ?? false
     }
-    guard found else { return nil }
-    return removals?.withEntry { key, _ in
-      hasPrefix(key) && key.byteCount > 8 + HistoryEntry.removalSuffixCount
-        ? key.extracting(0..<(key.byteCount - HistoryEntry.removalSuffixCount)).array() : nil
+    removed = nil
+    guard isThere else { return }
+    removed = removals?.withEntry { key, _ in
+      let count = key.byteCount - HistoryEntry.removalSuffixCount
+      return hasPrefix(key) && count > 8 ? key.extracting(0..<count).array() : nil
     } ?? nil
   }
 }

@@ -2,7 +2,8 @@
 
 import { h } from "./dom.js";
 
-export const count = (number) => Number(number).toLocaleString("en-GB");
+const numbers = new Intl.NumberFormat("en-GB");
+export const count = (number) => numbers.format(number);
 
 /** A number with its noun. */
 export const plural = (number, noun) =>
@@ -46,6 +47,10 @@ export function typeOf(value) {
 }
 
 export const isRecord = (value) => typeOf(value) === "record";
+
+/** Where counting would take long, the number of a node's children is the least that there are. */
+export const hasChildren = (node) => node.children > 0 || node.childrenAtLeast === true;
+export const childCount = (node) => count(node.children) + (node.childrenAtLeast ? "+" : "");
 
 /** A value in one line. */
 export function text(value) {

@@ -9,9 +9,6 @@ import { store, onNews, sequenceAt } from "./store.js";
 import { time, count } from "./format.js";
 import { completing } from "./complete.js";
 
-/** So many transactions are asked for to draw who made each tick. */
-const ticksMax = 600;
-
 let track, ticks, thumb, past, label, field, playing, problemLine, nowButton, playButton;
 let from = 0;
 let to = 0;
@@ -39,8 +36,14 @@ export function buildSlider(section) {
       playButton,
       button("▶|", () => step(1), { "aria-label": "One transaction on", title: "On (])" }),
       nowButton, jumpField, problemLine, label), track);
-  onRoute(redraw);
-  onNews(redraw);
+  onRoute(() => {
+    ask(place());
+    redraw();
+  });
+  onNews((transaction) => {
+    if (transaction?.time) keep(transaction);
+    redraw();
+  });
   new ResizeObserver(redraw).observe(track);
 }
 
@@ -188,7 +191,8 @@ const redraw = eachFrame(() => {
   drawFlags();
   drawPast();
   drawTicks();
-  describe(at, isNow);
+  ask(at);
+  if (isKnown(at)) describe(at);
 });
 
 function drawFlags() {
@@ -231,27 +235,46 @@ function drawTicks() {
   fill(ticks, lines);
 }
 
+// The label names one transaction, with its time and author, and is drawn when all of that is here.
+// While one drags, it is the last that the server has told of.
+
+/** Transactions by their numbers. */
 const named = new Map();
 
-const ask = newest(async (at, signal) => {
-  const around = Math.min(ticksMax, store.head) > 200 ? 1 : store.head;
-  const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at },
-    { signal });
+function keep(transaction) {
   if (named.size > 5000) named.clear();
-  for (const transaction of found) named.set(transaction.sequence, transaction);
-  if (place() === at) describe(at, moment() === undefined);
+  named.set(transaction.sequence, transaction);
+}
+
+const isKnown = (at) => named.has(at) || at <= store.horizon;
+
+const askServer = newest(async (at, signal) => {
+  try {
+    const around = store.head > 200 ? 1 : store.head;
+    const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at },
+      { signal });
+    found.forEach(keep);
+  } catch {
+    if (signal.aborted || place() !== at) return;
+  }
+  describe(at);
 });
 
-function describe(at, isNow) {
+function ask(at) {
+  if (!isKnown(at)) askServer(at);
+}
+
+function describe(at) {
   const transaction = named.get(at);
-  if (!transaction && at > store.horizon) ask(at);
+  const isNow = moment() === undefined && at === store.head;
   const when = transaction ? time(transaction.time) : "";
   const who = transaction?.metadata?.actor ?? "";
   const why = transaction?.metadata?.reason ?? "";
-  if (transaction || at <= store.horizon) label.dataset.moment = isNow ? "now" : at;
+  if (isKnown(at)) label.dataset.moment = isNow ? "now" : at;
   fill(label, h("b", {}, isNow ? "now" : `tx ${count(at)}`), " ",
     isNow && at > 0 ? `tx ${count(at)} ` : "", h("span", { class: "when" }, when), " ", who,
     why && h("span", { class: "why" }, ` “${why}”`));
+  if (at !== place()) return;
   thumb.setAttribute("aria-valuetext",
     `${isNow ? "now, " : ""}transaction ${at}${when ? `, ${when}` : ""}${who ? `, by ${who}` : ""}`);
 }

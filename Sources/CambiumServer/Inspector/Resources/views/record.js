@@ -7,7 +7,8 @@ import { link, change, route, moment } from "../router.js";
 import { store } from "../store.js";
 import { sourceLine, showProblem } from "../pane.js";
 import { changeList } from "../changes.js";
-import { typeOf, isRecord, valueElement, time, count, plural, text } from "../format.js";
+import { typeOf, isRecord, valueElement, hasChildren, childCount, time, count, plural, text }
+  from "../format.js";
 import { editing } from "./edit.js";
 
 const versionsMax = 200;
@@ -43,7 +44,7 @@ export function recordPanel(element, signal) {
       // Unlike `get`, `tree` has an answer for a node that only has children.
       const node = await one("tree", { path, depth: 0, at }, { signal: stop });
       if (!isCurrent()) return;
-      const next = { path, at, head, value: node?.value, children: node?.children };
+      const next = { path, at, head, value: node?.value, node };
       if (!early) {
         state = next;
         drawBody();
@@ -100,8 +101,8 @@ export function recordPanel(element, signal) {
       value !== undefined && store.canWrite && shown.at === undefined
         && button("Edit", () => edits.edit(), { title: "Edit (e)" })));
     if (value === undefined) {
-      return fill(body, h("p", { class: "note" }, state.children > 0
-        ? `It has no value of its own, but ${count(state.children)} below it.`
+      return fill(body, h("p", { class: "note" }, state.node && hasChildren(state.node)
+        ? `It has no value of its own, but ${childCount(state.node)} below it.`
         : shown.at === undefined ? "Nothing is stored at this path."
           : "Nothing is here at this moment."));
     }

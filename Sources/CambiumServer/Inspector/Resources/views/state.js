@@ -7,7 +7,7 @@ import { store, onNews } from "../store.js";
 import { windowedList } from "../windowed.js";
 import { completing } from "../complete.js";
 import { sourceLine, showProblem } from "../pane.js";
-import { count, text, isRecord } from "../format.js";
+import { count, text, isRecord, hasChildren, childCount } from "../format.js";
 import { recordPanel } from "./record.js";
 import { kindOf } from "../changes.js";
 
@@ -34,6 +34,7 @@ export async function readChildren(path, { at, after, prefix, limit = page, sign
   // The first line is the node itself, which says how many children there are.
   const own = found.find((node) => node.path === path);
   children.total = own?.children;
+  children.isAtLeast = own?.childrenAtLeast === true;
   children.more = found.length >= limit && children.length >= found.length - 1;
   return children;
 }
@@ -76,7 +77,7 @@ export function stateView(element, signal) {
       limit: 12 }).catch(() => []);
     return { from: 0, to: text.length, options: children
       .filter((node) => keyOf(node.path).startsWith(prefix))
-      .map((node) => ({ text: node.path, note: node.children ? `${count(node.children)}` : "" })) };
+      .map((node) => ({ text: node.path, note: hasChildren(node) ? childCount(node) : "" })) };
   }
 
   function goToField() {
@@ -107,14 +108,14 @@ export function stateView(element, signal) {
   function act(row) {
     if (!row) return;
     if (row.isMore) return loadMore(row.parent);
-    if (row.node.children > 0) toggle(row.path);
+    if (hasChildren(row.node)) toggle(row.path);
     choose(row.path);
   }
 
   function treeKey(event, index) {
     const row = rows[index];
     if (!row?.node) return false;
-    if (event.key === "ArrowRight" && row.node.children > 0) {
+    if (event.key === "ArrowRight" && hasChildren(row.node)) {
       if (!open.has(row.path)) toggle(row.path);
       else list.move(index + 1);
       return true;
@@ -136,18 +137,18 @@ export function stateView(element, signal) {
     if (row.isMore) {
       return h("div", { role: "treeitem", class: "more", "aria-level": row.level },
         indent(row.level),
-        row.total ? `${count(row.total - row.shown)} more` : "more");
+        row.total > row.shown
+          ? `${count(row.total - row.shown)}${row.isAtLeast ? "+" : ""} more` : "more");
     }
     const { node } = row;
     const isOpen = open.has(row.path);
     const item = h("div", { role: "treeitem", "aria-level": row.level, title: row.path,
-      "aria-expanded": node.children > 0 ? String(isOpen) : undefined,
+      "aria-expanded": hasChildren(node) ? String(isOpen) : undefined,
       "aria-selected": String(row.path === chosen) }, indent(row.level),
-    h("span", { class: "twist", "aria-hidden": "true" }, node.children > 0 ? (isOpen ? "▾" : "▸")
+    h("span", { class: "twist", "aria-hidden": "true" }, hasChildren(node) ? (isOpen ? "▾" : "▸")
       : ""),
     h("span", { class: "key" }, keyOf(row.path)),
-    node.children > 0 && h("span", { class: "count" },
-      count(node.children) + (node.childrenAtLeast ? "+" : "")),
+    hasChildren(node) && h("span", { class: "count" }, childCount(node)),
     node.value !== undefined && h("span", { class: "summary" }, summary(node.value)));
     if (row.path === chosen) item.classList.add("selected");
     if (lit.has(row.path)) item.classList.add("lit");
@@ -170,10 +171,11 @@ export function stateView(element, signal) {
       for (const node of held.nodes) {
         if (parent === filterParent() && !matches(node)) continue;
         rows.push({ path: node.path, node, level });
-        if (node.children > 0) add(node.path, level + 1);
+        if (hasChildren(node)) add(node.path, level + 1);
       }
       if (held.more) {
-        rows.push({ isMore: true, parent, level, shown: held.nodes.length, total: held.total });
+        rows.push({ isMore: true, parent, level, shown: held.nodes.length, total: held.total,
+          isAtLeast: held.nodes.isAtLeast });
       }
     };
     add(root(), 1);
