@@ -20,6 +20,7 @@ import Testing
     ("delete?path=things&where=n+%3E+1", "", 200), ("move?path=things/1&newpath=b", "", 200),
     ("undo", "", 200), ("undo?who=ben", "", 200), ("redo", "", 200),
     ("revert?range=1..2", "", 200), ("tag?name=here", "", 200),
+    ("tag?name=before&delete", "", 200),
     ("apply", line + "\n" + line, 200), ("put?path=a&if-seq=1", "1", 412),
     ("move?path=things/1&newpath=things/2", "", 409), ("delete?path=nowhere", "", 404),
     ("tag?name=a+b", "", 400), ("put?path=a", "{", 400), ("apply?dry-run", line, 200),
@@ -31,6 +32,7 @@ import Testing
         try tx.set(NodePath("things/\(number)"), to: ["n": .integer(Int64(number))])
       }
     }
+    _ = try database.write { tx in try tx.tag("before", at: .sequence(1)) }
   }
 
   @Test(

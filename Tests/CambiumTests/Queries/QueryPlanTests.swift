@@ -112,7 +112,7 @@ struct QueryPlanTests {
       // Three have this number. All may lie at the end, so no scan in their order is worth a try.
       for order in ["", "sort id", "sort -id"] {
         let few = try explained("flights where number = 7 \(order) limit 1", snapshot)
-        #expect(few.hasPrefix("use the index (number) where number = 7 of flights\n"), "\(few)")
+        #expect(few.hasPrefix("use the index (number) where number = 7 of flights"), "\(few)")
       }
       let range = try explained(
         "flights where id >= 100 and carrier = \"UA\" and delay = 17 limit 1", snapshot)

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 import urllib.request
 
 import pytest
@@ -69,6 +70,37 @@ def test_health_says_who_reads_and_where_a_rebuild_starts(page):
         page.sees(f"--{name}", f'[aria-label="{title}"] code')
         assert page.json(f"/v1/{name}") == []
         page.sees("none", f'[aria-label="{title}"] .note')
+    page.errors()
+
+
+def test_health_shows_a_reader_that_holds_a_moment(page, server):
+    # A command whose output nobody takes holds the moment that it reads: more than a pipe takes.
+    cambium("put", server.database, "long/text", json.dumps("x" * 100_000), "-q")
+    words = [CAMBIUM, "tree", server.database, "long", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as reader:
+        try:
+            reader.stdout.read(1)
+            cambium("delete", server.database, "long/text", "-q")
+            page.open("#/health")
+            page.sees(f"{reader.pid}", '[aria-label="Readers"]')
+            page.sees("1", '[aria-label="Readers"] tbody')
+        finally:
+            reader.kill()
+    page.errors()
+
+
+def test_health_shows_checkpoints(page):
+    # One is made after 64 MiB of log, so the answer is given here.
+    page.open("#/log")
+    page.run("""
+      const asking = window.fetch;
+      const line = '{"v":1,"sequence":1768,"behind":243,"bytes":148222976,'
+        + '"made":"2026-11-27T23:20:08.000Z"}';
+      window.fetch = (path, ...others) => String(path).startsWith("/v1/checkpoints")
+        ? Promise.resolve(new Response(line)) : asking(path, ...others);
+      location.hash = "#/health";""")
+    for text in ("1,768", "243", "148.2 MB", "2026-11-2"):
+        page.sees(text, '[aria-label="Checkpoints"] tbody')
     page.errors()
 
 

@@ -37,26 +37,31 @@ extension StateReader {
   private func pastVersion<R>(
     _ key: RawSpan, _ moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
+    var history: Cursor?
     let present = try access.get(tables.tree, key) { try step(key, moment, $0, body) }
-    if let found = try follow(present ?? .earlier(nil), key, moment, body) { return found }
-    return try removedVersion(key, asOf: moment, body)
+    let found = try follow(present ?? .earlier(nil), key, moment, &history, body)
+    return try found ?? removedVersion(key, asOf: moment, &history, body)
   }
 
   /// Lends a node's version as of a moment, if it is that of the node's present lifetime, whose
   /// version now is at hand; see ``version(_:asOf:_:)``.
+  ///
+  /// - Parameter history: A cursor of the table `history`, for nodes that were changed together; nil
+  ///   for a single one.
   func version<R>(
-    _ key: RawSpan, asOf moment: UInt64, from present: RawSpan,
+    _ key: RawSpan, asOf moment: UInt64, from present: RawSpan, _ history: inout Cursor?,
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    try follow(step(key, moment, present, body), key, moment, body)
+    try follow(step(key, moment, present, body), key, moment, &history, body)
   }
 
   /// Lends a node's version as of a moment, if it is that of a lifetime that has ended since.
   func removedVersion<R>(
-    _ key: RawSpan, asOf moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
+    _ key: RawSpan, asOf moment: UInt64, _ history: inout Cursor?,
+    _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     guard let removal = try removal(key, after: moment) else { return nil }
-    return try follow(.earlier(removal), key, moment, body)
+    return try follow(.earlier(removal), key, moment, &history, body)
   }
 
   private func step<R>(
@@ -69,7 +74,7 @@ extension StateReader {
   }
 
   private func follow<R>(
-    _ start: Step<R>, _ key: RawSpan, _ moment: UInt64,
+    _ start: Step<R>, _ key: RawSpan, _ moment: UInt64, _ history: inout Cursor?,
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     var current = start
@@ -82,7 +87,7 @@ extension StateReader {
         // An entry names only older ones, so this ends whatever the bytes are.
         guard link < bound else { throw HistoryDamage.loop }
         bound = link
-        current = try historyVersion(link, key) { try step(key, moment, $0, body) }
+        current = try historyVersion(link, key, &history) { try step(key, moment, $0, body) }
       }
     }
   }
@@ -91,12 +96,23 @@ extension StateReader {
   func historyVersion<R>(
     _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    let found = try HistoryEntry.key(link).lend { entryKey in
-      try access.get(tables.history, entryKey) { entry in
-        let (stored, version) = try HistoryEntry.parts(entry)
-        guard entry.extracting(stored).equals(key) else { throw HistoryDamage.wrongNode(link) }
-        return try body(entry.extracting(version))
+    var history: Cursor?
+    return try historyVersion(link, key, &history, body)
+  }
+
+  private func historyVersion<R>(
+    _ link: HistoryLink, _ key: RawSpan, _ history: inout Cursor?, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    func lend(_ entry: RawSpan) throws -> R {
+      let (stored, version) = try HistoryEntry.parts(entry)
+      guard entry.extracting(stored).equals(key) else { throw HistoryDamage.wrongNode(link) }
+      return try body(entry.extracting(version))
+    }
+    let found = try HistoryEntry.key(link).lend { entryKey -> R? in
+      guard let isThere = try history?.find(entryKey) else {
+        return try access.get(tables.history, entryKey, lend)
       }
+      return isThere ? try history?.withEntry { _, entry in try lend(entry) } : nil
     }
     guard let found else { throw HistoryDamage.missing(link) }
     return found

@@ -11,6 +11,7 @@ struct ChildWalk: ~Copyable {
   private let isReversed: Bool
   private var present: Cursor
   private var removals: Cursor?
+  private var history: Cursor?
   /// The bound to start from.
   private let place: [UInt8]
   private var hasStarted = false
@@ -30,8 +31,10 @@ struct ChildWalk: ~Copyable {
   ) throws {
     let present = try Cursor(reader.access, reader.tables.tree)
     let removals = moment == nil ? nil : try Cursor(reader.access, reader.tables.removals)
+    let history = moment == nil ? nil : try Cursor(reader.access, reader.tables.history)
     self.present = present
     self.removals = removals
+    self.history = history
     self.reader = reader
     self.moment = moment
     self.isReversed = isReversed
@@ -129,23 +132,34 @@ struct ChildWalk: ~Copyable {
   private mutating func nextInPast<R>(
     _ moment: UInt64, _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
+    // The other cursors lend their entries while this one moves. Without it, after an error, each
+    // version is looked up by itself.
+    var history = history.take()
     while placesLeft > 0, try stepInPast() {
       placesLeft -= 1
-      if isAtPresent {
-        let (reader, moment) = (reader, moment)
-        let found = try present.withEntry { key, version in
-          try reader.version(key, asOf: moment, from: version) { try body(key, $0, $1) }
-        }
-        if let found { return found }
-      }
-      if isAtRemoved, let removed {
-        let found = try removed.lend { key in
-          try reader.removedVersion(key, asOf: moment) { try body(key, $0, $1) }
-        }
-        if let found { return found }
+      if let found = try versionHere(moment, &history, body) {
+        self.history = history.take()
+        return found
       }
     }
     return nil
+  }
+
+  /// Lends the version that the node at the walk's place had.
+  private func versionHere<R>(
+    _ moment: UInt64, _ history: inout Cursor?,
+    _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    if isAtPresent {
+      let found = try present.withEntry { key, version in
+        try reader.version(key, asOf: moment, from: version, &history) { try body(key, $0, $1) }
+      }
+      if let found { return found }
+    }
+    guard isAtRemoved, let removed else { return nil }
+    return try removed.lend { key in
+      try reader.removedVersion(key, asOf: moment, &history) { try body(key, $0, $1) }
+    }
   }
 
   /// Goes to the next place that has a node, or had one that was removed: the two tables are walked

@@ -256,12 +256,18 @@ const askServer = newest(async (at, signal) => {
     found.forEach(keep);
   } catch {
     if (signal.aborted || place() !== at) return;
+  } finally {
+    if (asked === at) asked = undefined;
   }
   describe(at);
 });
 
+let asked;
+
 function ask(at) {
-  if (!isKnown(at)) askServer(at);
+  if (isKnown(at) || at === asked) return;
+  asked = at;
+  askServer(at);
 }
 
 function describe(at) {
