@@ -110,7 +110,7 @@ struct TreeWalk {
 /// of children, and of places that had none yet.
 struct ChildTally {
   private static let walkedMax = 1_000
-  private static let placesMax = 10_000
+  private static let placesMax = 2_000
 
   let number: Int
   /// True if there may be more.

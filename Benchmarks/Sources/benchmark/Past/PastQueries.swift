@@ -26,10 +26,10 @@ struct PastQueries {
     var table = Table(["changed since, of \(count)", "index, ms", "scan, ms", "ratio", "plan"])
     var moments: [(changed: Int, moment: SequenceNumber)] = []
     var changed = 0
-    for share in [100, 20, 10, 5, 2, 1] {
+    for percent in [20, 50, 80, 90, 95, 98, 99, 100] {
       moments.append((changed, try database.head))
-      try change(changed..<(count / share), in: database)
-      changed = count / share
+      try change(changed..<(count * percent / 100), in: database)
+      changed = count * percent / 100
     }
     for (before, moment) in moments.reversed() {
       table.add(try measure(database, moment, changed: changed - before))

@@ -13,7 +13,7 @@ struct QueryPlanner {
     static let entry = 0.6
     static let fetch = 4.0
     static let sort = 1.5
-    static let pastRecord = 8.0
+    static let pastRecord = 5.5
     static let pastFetch = 20.0
     static let loggedChange = 12.0
     /// The share of the worst case that counts where a walk is expected to end early.
