@@ -115,7 +115,7 @@ import Testing
       #expect(try ChildTally(snapshot["many"], isPast: true).left(after: 20) == "980+")
       #expect(try ChildTally(snapshot["one"], isPast: true).text == "1 child")
       #expect(try ChildTally(snapshot["none"], isPast: false).isNone)
-      // What came later is passed by, up to a number of places; its one child lies behind them.
+      // Places that got their nodes later are passed by, up to a number; its one child lies behind.
       let past = try database.snapshot(at: .sequence(first))
       #expect(try ChildTally(past["late"], isPast: true).text == "0+ children")
       #expect(try past["late"].childCount == 1)

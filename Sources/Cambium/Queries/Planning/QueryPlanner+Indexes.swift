@@ -208,7 +208,8 @@ extension QueryPlanner {
     let each = Cost.entry + (scan.isCovering ? 0 : Cost.fetch)
     let residual = own.filter { !scan.consumed.contains($0) }
     let walk =
-      isOrdered ? walk(through: scan.estimate, residual, among: scans) : Walk(all: scan.estimate)
+      isOrdered
+      ? walk(through: scan.estimate, residual, among: scans) : CandidateWalk(all: scan.estimate)
     return [
       Way(
         access: .index(scan), consumed: scan.consumed, isOrdered: isOrdered, count: walk.count,
@@ -260,7 +261,7 @@ extension QueryPlanner {
   /// reading all records would be as cheap, or until the first few are known to be enough.
   private func estimate(_ scan: IndexScan) throws -> (Int, Bool) {
     if scan.words.isEmpty { return (childCount, false) }
-    let needed = wanted(childCount)
+    let needed = description.wanted(of: childCount)
     let most =
       isOrdered(scan).isOrdered && needed < childCount
       ? max(256, 16 * needed) : max(1000, childCount / 4)

@@ -16,8 +16,6 @@ struct QueryPlanner {
     static let pastRecord = 5.5
     static let pastFetch = 20.0
     static let loggedChange = 12.0
-    /// The share of the worst case that counts where a walk is expected to end early.
-    static let doubt = 0.1
   }
 
   let description: QueryDescription
@@ -188,7 +186,7 @@ struct QueryPlanner {
   private func scanWay(_ own: [Condition.Test], among scans: [IndexScan]) -> Way {
     let (isOrdered, isReversed) = keyOrder
     let walk =
-      isOrdered ? walk(through: childCount, own, among: scans) : Walk(all: childCount)
+      isOrdered ? walk(through: childCount, own, among: scans) : CandidateWalk(all: childCount)
     return Way(
       access: .scan(isReversed: isReversed), isOrdered: isOrdered, count: walk.count,
       cost: walk.weight * recordCost + (isOrdered ? 0 : sortCost(walk.count)))
@@ -219,7 +217,7 @@ struct QueryPlanner {
     let (count, _) = try records.count(range, in: description.collection)
     let consumed = ranges.map(\.0)
     let residual = own.filter { !consumed.contains($0) }
-    let walk = isOrdered ? walk(through: count, residual, among: scans) : Walk(all: count)
+    let walk = isOrdered ? walk(through: count, residual, among: scans) : CandidateWalk(all: count)
     return [
       Way(
         access: .keyRange(range, isReversed: isReversed), consumed: consumed,
@@ -230,49 +228,16 @@ struct QueryPlanner {
 
   // MARK: Estimates
 
-  /// A walk over candidates that ends where enough have passed.
-  struct Walk {
-    /// The candidates that are likely to be looked at.
-    var count: Int
-    /// The candidates that its cost counts. Where the end is a guess, some of all that there are
-    /// count as well: those that pass may all lie at the end, and a limit must not tempt into a
-    /// walk over everything where a few would do.
-    var weight: Double
-  }
-
-  /// The walk over candidates in the order that is asked for.
-  ///
-  /// The selectivity of a test comes from an index that has counted it, or is a quarter, as that of
-  /// a filter in Swift is; tests are assumed to be independent.
-  ///
-  /// - Parameters:
-  ///   - candidates: How many there are.
-  ///   - residual: The tests that each of them must pass.
-  ///   - scans: The scans of all indexes.
-  /// - Returns: The walk.
+  /// The walk over candidates in the order that is asked for, each of which must pass some tests.
   func walk(
-    through candidates: Int, _ residual: [Condition.Test], among scans: [IndexScan]
-  ) -> Walk {
-    let wanted = wanted(candidates)
-    let isCertain = residual.isEmpty && !description.hasFilter
-    if isCertain || wanted >= candidates { return Walk(all: wanted) }
-    var share = description.hasFilter ? 0.25 : 1
-    for test in residual {
-      let counts = scans.filter { !$0.isGuess && $0.consumed == [test] }.map(\.estimate)
-      share *= counts.min().map { Double($0) / Double(max(1, childCount)) } ?? 0.25
-    }
-    let likely = min(Double(candidates), Double(wanted) / max(share, 1e-9))
-    return Walk(
-      count: Int(likely), weight: likely + Cost.doubt * (Double(candidates) - likely))
-  }
-
-  /// The number of records that are needed out of a number of candidates.
-  func wanted(_ count: Int) -> Int {
-    guard description.grouping == nil, !description.isDistinct, let limit = description.limit else {
-      return count
-    }
-    let (wanted, overflow) = limit.addingReportingOverflow(description.offset)
-    return overflow ? count : min(count, wanted)
+    through candidates: Int, _ tests: [Condition.Test], among scans: [IndexScan]
+  ) -> CandidateWalk {
+    let wanted = description.wanted(of: candidates)
+    let isCertain = tests.isEmpty && !description.hasFilter
+    if isCertain || wanted >= candidates { return CandidateWalk(all: wanted) }
+    var share = CandidateWalk.share(of: childCount, passing: tests, scans)
+    if description.hasFilter { share *= CandidateWalk.unknownShare }
+    return CandidateWalk(through: candidates, wanted: wanted, share: share)
   }
 
   var recordCost: Double { records.snapshot.moment == nil ? Cost.record : Cost.pastRecord }
@@ -280,11 +245,6 @@ struct QueryPlanner {
   func sortCost(_ count: Int) -> Double {
     description.grouping == nil ? Double(count) * Cost.sort : 0
   }
-}
-
-extension QueryPlanner.Walk {
-  /// One that looks at a known number.
-  init(all count: Int) { self.init(count: count, weight: Double(count)) }
 }
 
 extension Condition.Test {

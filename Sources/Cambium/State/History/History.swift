@@ -44,10 +44,8 @@ extension StateReader {
   }
 
   /// Lends a node's version as of a moment, if it is that of the node's present lifetime, whose
-  /// version now is at hand; see ``version(_:asOf:_:)``.
-  ///
-  /// - Parameter history: A cursor of the table `history`, for nodes that were changed together; nil
-  ///   for a single one.
+  /// version now is at hand; see ``version(_:asOf:_:)``. `history` is a cursor of that table, for
+  /// nodes that were changed together; nil for a single one.
   func version<R>(
     _ key: RawSpan, asOf moment: UInt64, from present: RawSpan, _ history: inout Cursor?,
     _ body: (NodeHeader, RawSpan) throws -> R

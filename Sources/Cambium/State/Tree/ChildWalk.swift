@@ -10,15 +10,13 @@ struct ChildWalk: ~Copyable {
   private let moment: UInt64?
   private let isReversed: Bool
   private var present: Cursor
-  private var removals: Cursor?
+  private var removed: RemovedChildren?
   private var history: Cursor?
   /// The bound to start from.
   private let place: [UInt8]
   private var hasStarted = false
   /// In the past: true if the tree's cursor is at a child.
   private var hasPresent = false
-  /// In the past: the next tree key from which a child was removed, if there is one.
-  private var removed: [UInt8]?
   /// In the past: which of the two the walk is at; both where they are the same.
   private var (isAtPresent, isAtRemoved) = (false, false)
   /// In the past: the number of places that may still be looked at; at zero the walk ends early.
@@ -30,15 +28,17 @@ struct ChildWalk: ~Copyable {
     isReversed: Bool = false
   ) throws {
     let present = try Cursor(reader.access, reader.tables.tree)
-    let removals = moment == nil ? nil : try Cursor(reader.access, reader.tables.removals)
+    let prefix = ChildWalk.prefix(node)
+    let removed =
+      moment == nil ? nil : try RemovedChildren(reader, prefix: prefix, isReversed: isReversed)
     let history = moment == nil ? nil : try Cursor(reader.access, reader.tables.history)
     self.present = present
-    self.removals = removals
+    self.removed = removed
     self.history = history
     self.reader = reader
     self.moment = moment
     self.isReversed = isReversed
-    prefix = ChildWalk.prefix(node)
+    self.prefix = prefix
     place = ChildWalk.start(prefix, node, from, isReversed)
   }
 
@@ -48,7 +48,7 @@ struct ChildWalk: ~Copyable {
   }
 
   /// The suffix that turns a tree key into a bound after all its removals.
-  private static let pastRemovals: [UInt8] =
+  fileprivate static let pastRemovals: [UInt8] =
     [0] + [UInt8](repeating: 255, count: HistoryEntry.removalSuffixCount)
 
   /// The bound from which the walk starts: inclusive forward, exclusive backward.
@@ -146,18 +146,19 @@ struct ChildWalk: ~Copyable {
   }
 
   /// Lends the version that the node at the walk's place had.
-  private func versionHere<R>(
+  private mutating func versionHere<R>(
     _ moment: UInt64, _ history: inout Cursor?,
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
+    let reader = reader
     if isAtPresent {
       let found = try present.withEntry { key, version in
         try reader.version(key, asOf: moment, from: version, &history) { try body(key, $0, $1) }
       }
       if let found { return found }
     }
-    guard isAtRemoved, let removed else { return nil }
-    return try removed.lend { key in
+    guard isAtRemoved, let place = removed?.place else { return nil }
+    return try place.lend { key in
       try reader.removedVersion(key, asOf: moment, &history) { try body(key, $0, $1) }
     }
   }
@@ -167,18 +168,16 @@ struct ChildWalk: ~Copyable {
   private mutating func stepInPast() throws -> Bool {
     if hasStarted {
       if isAtPresent { hasPresent = try isChild(isReversed ? present.previous() : present.next()) }
-      if isAtRemoved, let last = removed {
-        try seekRemoved(isReversed ? last : last + ChildWalk.pastRemovals)
-      }
+      if isAtRemoved { try removed?.goOn() }
     } else {
       hasPresent = try isChild(stepPresent())
-      try seekRemoved(place)
+      try removed?.seek(place)
     }
-    guard let removed else {
+    guard let other = removed?.place else {
       (isAtPresent, isAtRemoved) = (hasPresent, false)
       return hasPresent
     }
-    let order = hasPresent ? present.withEntry { key, _ in removed.lend { key.compare($0) } } : nil
+    let order = hasPresent ? present.withEntry { key, _ in other.lend { key.compare($0) } } : nil
     isAtPresent = order.map { isReversed ? $0 >= 0 : $0 <= 0 } ?? false
     isAtRemoved = order.map { isReversed ? $0 <= 0 : $0 >= 0 } ?? true
     return true
@@ -193,17 +192,37 @@ struct ChildWalk: ~Copyable {
       return false
     }
   }
+}
 
-  /// Looks for the next place from which a child was removed, from a bound on.
-  private mutating func seekRemoved(_ bound: [UInt8]) throws {
-    let isThere = try bound.lend {
-      isReversed ? try removals?.seekBefore($0) ?? false : try removals?.seek($0) ?? false
-    }
-    removed = nil
+/// The places from which children of a node were removed, in the order of their keys.
+private struct RemovedChildren: ~Copyable {
+  private let prefix: [UInt8]
+  private let isReversed: Bool
+  private var cursor: Cursor
+  /// The tree key of the place; nil behind the last one.
+  private(set) var place: [UInt8]?
+
+  init(_ reader: StateReader, prefix: [UInt8], isReversed: Bool) throws {
+    let cursor = try Cursor(reader.access, reader.tables.removals)
+    self.cursor = cursor
+    (self.prefix, self.isReversed) = (prefix, isReversed)
+  }
+
+  /// Goes to the next place.
+  mutating func goOn() throws {
+    guard let place else { return }
+    try seek(isReversed ? place : place + ChildWalk.pastRemovals)
+  }
+
+  /// Goes to the first place from a bound on: inclusive forward, exclusive backward.
+  mutating func seek(_ bound: [UInt8]) throws {
+    let isThere = try bound.lend { isReversed ? try cursor.seekBefore($0) : try cursor.seek($0) }
+    place = nil
     guard isThere else { return }
-    removed = removals?.withEntry { key, _ in
+    place = cursor.withEntry { key, _ in
       let count = key.byteCount - HistoryEntry.removalSuffixCount
-      return hasPrefix(key) && count > 8 ? key.extracting(0..<count).array() : nil
-    } ?? nil
+      guard count > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
+      return key.extracting(0..<count).array()
+    }
   }
 }
