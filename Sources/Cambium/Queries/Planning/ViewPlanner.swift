@@ -119,8 +119,8 @@ struct ViewPlanner {
     let order = terms.map { ($0.isDescending ? "-" : "") + ConditionText.name($0.property) }
     let group = by.map { " by " + ConditionText.name($0) }
     let leaves = own.count > by.count + (view.definition.condition?.test.conjuncts.count ?? 0)
-    let wanted = planner.description.wanted(of: planner.childCount)
-    let count = min(planner.childCount, wanted * (leaves ? 4 : 1))
+    let needed = planner.description.wanted(of: planner.childCount)
+    let count = min(planner.childCount, needed * (leaves ? 4 : 1))
     let cost = QueryPlanner.Cost.self
     return QueryPlanner.Way(
       access: .top(

@@ -238,8 +238,11 @@ function drawTicks() {
 // The label names one transaction, with its time and author, and is drawn when all of that is here.
 // While one drags, it is the last that the server has told of.
 
-/** Transactions by their numbers. */
+/** Transactions by their numbers; undefined for one that may not be seen. */
 const named = new Map();
+
+/** The one that is asked for. */
+let asked;
 
 function keep(transaction) {
   if (named.size > 5000) named.clear();
@@ -248,27 +251,26 @@ function keep(transaction) {
 
 const isKnown = (at) => named.has(at) || at <= store.horizon;
 
+function ask(at) {
+  if (isKnown(at) || at === asked) return;
+  asked = at;
+  askServer(at);
+}
+
 const askServer = newest(async (at, signal) => {
   try {
     const around = store.head > 200 ? 1 : store.head;
     const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at },
       { signal });
     found.forEach(keep);
+    if (!named.has(at)) named.set(at, undefined);
   } catch {
     if (signal.aborted || place() !== at) return;
   } finally {
     if (asked === at) asked = undefined;
   }
-  describe(at);
+  describe(isKnown(place()) ? place() : at);
 });
-
-let asked;
-
-function ask(at) {
-  if (isKnown(at) || at === asked) return;
-  asked = at;
-  askServer(at);
-}
 
 function describe(at) {
   const transaction = named.get(at);
