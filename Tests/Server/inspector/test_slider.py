@@ -55,12 +55,13 @@ def mouse(page, kind, x, y):
     )
 
 
-def drag(page, count, end=0):
-    """Drags the thumb from the track's right end to its left one, and lets go at a share of it."""
+def drag(page, count, end=0, to=0):
+    """Drags the thumb from the track's right end to its left one, or to a share of it, and lets go
+    at a share of it."""
     box = page.find(".track").rect
     # Below the flags, which are buttons.
     y = box["y"] + box["height"] - 8
-    places = [1 - index / count for index in range(count + 1)] + [end]
+    places = [1 - (1 - to) * index / count for index in range(count + 1)] + [end]
     mouse(page, "mousePressed", box["x"] + box["width"] - 1, y)
     start = time.monotonic()
     for index, place in enumerate(places):
@@ -80,11 +81,23 @@ def delays(asked, shown):
 def test_each_position_of_a_drag_is_shown(page):
     page.open("#/state?path=readings/000007")
     page.sees("000007", "#tree-list")
-    page.run(WATCH, PARTS)
-    drag(page, POSITIONS)
+    watch_drag(page, PARTS)
+
+
+def test_each_position_of_a_drag_is_asked(page):
+    """The rows of a query that is at its end after a few hundred records."""
+    page.open("#/query?q=readings where checked = true limit 50")
+    page.sees("true", "#results")
+    # Before the first reading there is no collection, which is said in place of rows.
+    watch_drag(page, {"query": ".table"}, to=0.05)
+
+
+def watch_drag(page, parts, to=0):
+    page.run(WATCH, parts)
+    drag(page, POSITIONS, end=to, to=to)
     asked = page.run("return slid.asked")
     last = asked[-1][0]
-    for part, selector in PARTS.items():
+    for selector in parts.values():
         page.until(
             lambda: page.run(
                 "return Number(document.querySelector(arguments[0]).dataset.moment)", selector
