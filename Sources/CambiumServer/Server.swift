@@ -18,12 +18,12 @@ import Synchronization
 ///
 /// Other processes may write to the database meanwhile, and streams tell it.
 ///
-/// One thread waits for all sockets. Requests are answered on up to 64 more, long lists of the
-/// interface on 64 of their own, and long bodies of the Firebase dialect on 16: a thread ends when
-/// it had nothing to do for ten seconds. A connection holds up to ``ServerLimits/headBytesMax``, an
-/// open stream about 24 KB, and what its client has not taken. A commit is read from the log once,
-/// however many streams there are. `benchmark serve` measures requests, streams, and a writer
-/// beside them.
+/// One thread waits for all sockets. Requests are answered on up to 64 more, commands of the
+/// interface on 64 of their own, and long bodies and streams' long events on 16 each: a thread ends
+/// when it had nothing to do for ten seconds. A connection holds up to
+/// ``ServerLimits/headBytesMax``, an open stream about 24 KB, and what its client has not taken. A
+/// commit is read from the log once, however many streams there are. `benchmark serve` measures
+/// requests, streams, and a writer beside them.
 ///
 /// It waits by `epoll`, so it runs on Linux only; ``start()`` says so elsewhere.
 ///

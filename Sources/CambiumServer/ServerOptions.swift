@@ -24,8 +24,7 @@ public struct ServerOptions: Sendable {
   /// True if the server writes; otherwise it only reads, whatever a token allows.
   public var allowsWriting = false
   /// A file of tokens, which is looked at each second and read again when it has changed; nil for
-  /// none. The article *Serving* has
-  /// its form.
+  /// none. The article *Serving* has its form.
   public var tokenPath: String?
   /// Tokens, as such a file has them, for instance from the environment.
   public var tokens: String?

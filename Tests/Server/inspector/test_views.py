@@ -82,8 +82,16 @@ def test_health_shows_a_reader_that_holds_a_moment(page, server):
             reader.stdout.read(1)
             cambium("delete", server.database, "long/text", "-q")
             page.open("#/health")
-            page.sees(f"{reader.pid}", '[aria-label="Readers"]')
-            page.sees("1", '[aria-label="Readers"] tbody')
+            page.sees(f"{reader.pid}", '[aria-label="Readers"] tbody')
+            [cells] = page.run(
+                """return [...document.querySelectorAll('[aria-label="Readers"] tbody tr')]
+                  .map(row => [...row.cells].map(cell => cell.innerText))
+                  .filter(cells => cells[0] === arguments[0])""",
+                str(reader.pid),
+            )
+            [row] = [row for row in page.json("/v1/readers") if row["process"] == reader.pid]
+            assert row["behind"] == 1
+            assert (cells[1], cells[3]) == (row["environment"], "1")
         finally:
             reader.kill()
     page.errors()

@@ -41,7 +41,7 @@ export function buildSlider(section) {
     redraw();
   });
   onNews((transaction) => {
-    if (transaction?.time) keep(transaction);
+    if (transaction?.time) keep(transaction.sequence, transaction);
     redraw();
   });
   new ResizeObserver(redraw).observe(track);
@@ -244,9 +244,9 @@ const named = new Map();
 /** The one that is asked for. */
 let asked;
 
-function keep(transaction) {
+function keep(sequence, transaction) {
   if (named.size > 5000) named.clear();
-  named.set(transaction.sequence, transaction);
+  named.set(sequence, transaction);
 }
 
 const isKnown = (at) => named.has(at) || at <= store.horizon;
@@ -262,8 +262,8 @@ const askServer = newest(async (at, signal) => {
     const around = store.head > 200 ? 1 : store.head;
     const found = await lines("log", { since: Math.max(store.horizon, at - around), until: at },
       { signal });
-    found.forEach(keep);
-    if (!named.has(at)) named.set(at, undefined);
+    for (const transaction of found) keep(transaction.sequence, transaction);
+    if (!named.has(at)) keep(at, undefined);
   } catch {
     if (signal.aborted || place() !== at) return;
   } finally {
