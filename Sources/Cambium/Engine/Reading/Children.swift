@@ -87,7 +87,7 @@ extension Children {
     upTo most: Int, lookingAt placesMax: Int
   ) throws -> (count: Int, isWhole: Bool) {
     guard let id = try node.nodeID() else { return (0, true) }
-    var walk = try ChildWalk(node.snapshot.reader, node: id, moment: node.snapshot.moment)
+    var walk = try node.snapshot.walk(id)
     walk.placesLeft = placesMax
     var count = 0
     while count < most {
@@ -157,8 +157,7 @@ struct ChildSteps: ~Copyable {
   init(_ snapshot: Snapshot, _ node: UInt64?, from: Key? = nil, isReversed: Bool = false) throws {
     var walk: ChildWalk?
     if let node, !snapshot.isLive {
-      walk = try ChildWalk(
-        snapshot.reader, node: node, moment: snapshot.moment, from: from, isReversed: isReversed)
+      walk = try snapshot.walk(node, from: from, isReversed: isReversed)
     }
     self.walk = walk
     self.snapshot = snapshot
@@ -190,11 +189,10 @@ struct ChildSteps: ~Copyable {
   private mutating func nextLive<R>(
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    let reader = try snapshot.reader
+    _ = try snapshot.reader  // the transaction must be open
     guard let node else { return nil }
     let last = place
-    var walk = try ChildWalk(
-      reader, node: node, moment: snapshot.moment, from: last.key, isReversed: isReversed)
+    var walk = try snapshot.walk(node, from: last.key, isReversed: isReversed)
     while true {
       var found: Key?
       let result = try walk.next { key, header, version -> R? in

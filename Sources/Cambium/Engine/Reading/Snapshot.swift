@@ -28,6 +28,8 @@ public final class Snapshot: Sendable {
 
   /// The moment as compared with the tree's versions, or nil for the newest.
   let moment: UInt64?
+  /// Nil where the past is not read, or by an open transaction.
+  let arrivalZones: ArrivalZones?
   let directory: OpenDirectory
   private let source: Source
   private let tables: StateTables
@@ -51,6 +53,7 @@ public final class Snapshot: Sendable {
   ) {
     source = .commit(access, ticket)
     tables = state.tables
+    arrivalZones = moment == nil ? nil : state.arrivalZones
     self.catalog = catalog
     self.directory = directory
     self.sequence = sequence
@@ -66,6 +69,7 @@ public final class Snapshot: Sendable {
     directory = transaction.directory
     sequence = past ?? transaction.sequence
     moment = past?.rawValue
+    arrivalZones = nil
   }
 
   /// The node at a path, existing or not. Nothing is read until the node is used.
@@ -113,6 +117,12 @@ public final class Snapshot: Sendable {
   @inline(__always)
   func nameID(_ name: String) throws -> NameID? {
     isLive ? try names.id(of: name) : catalog.id(of: name)
+  }
+
+  /// Starts a walk over the children of a node id, at this snapshot's moment.
+  func walk(_ node: UInt64, from: Key? = nil, isReversed: Bool = false) throws -> ChildWalk {
+    try ChildWalk(
+      reader, node: node, moment: moment, zones: arrivalZones, from: from, isReversed: isReversed)
   }
 
   /// The number of children of a node at present.

@@ -81,9 +81,8 @@ final class CandidateReader {
   private func scanPast(
     _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
   ) throws {
-    var walk = try ChildWalk(
-      records.reader, node: node, moment: records.snapshot.moment,
-      from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
+    var walk = try records.snapshot.walk(
+      node, from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
     try walk.forEach { treeKey, header, version in
       guard range.contains(treeKey.extracting(droppingFirst: 8)) else { return true }
       return try visitNode(treeKey, header, version, visit)

@@ -52,7 +52,7 @@ final class QueryRecords: RelatedRecords {
   /// True if any key of a collection is an integer or a UUID: such come before texts.
   func hasMixedKeys(_ collection: NodePath) throws -> Bool {
     guard let node = try node(collection) else { return false }
-    var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
+    var walk = try snapshot.walk(node)
     return try walk.next { key, _, _ in try key.load(UInt8.self, at: 8) != KeyTag.text } ?? false
   }
 
@@ -120,7 +120,7 @@ final class QueryRecords: RelatedRecords {
     in collection: NodePath, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
-    var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
+    var walk = try snapshot.walk(node)
     try walk.forEach { treeKey, header, version in
       guard header.kind == .record else { return true }
       let record = version.extracting(droppingFirst: header.contentOffset)

@@ -38,42 +38,47 @@ extension StateReader {
     _ key: RawSpan, _ moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     var history: Cursor?
-    let present = try access.get(tables.tree, key) { try step(key, moment, $0, body) }
-    let found = try follow(present ?? .earlier(nil), key, moment, &history, body)
-    return try found ?? removedVersion(key, asOf: moment, &history, body)
+    var arrival: UInt64?
+    let present = try access.get(tables.tree, key) { try step(key, moment, $0, &arrival, body) }
+    let found = try follow(present ?? .earlier(nil), key, moment, &history, &arrival, body)
+    return try found ?? removedVersion(key, asOf: moment, &history, &arrival, body)
   }
 
   /// Lends a node's version as of a moment, if it is that of the node's present lifetime, whose
   /// version now is at hand; see ``version(_:asOf:_:)``. `history` is a cursor of that table, for
-  /// nodes that were changed together; nil for a single one.
+  /// nodes that were changed together; nil for a single one. `arrival` becomes the transaction that
+  /// made the lifetime's first version, if that is later than the moment, and than no other arrival.
   func version<R>(
     _ key: RawSpan, asOf moment: UInt64, from present: RawSpan, _ history: inout Cursor?,
-    _ body: (NodeHeader, RawSpan) throws -> R
+    _ arrival: inout UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    try follow(step(key, moment, present, body), key, moment, &history, body)
+    let start = try step(key, moment, present, &arrival, body)
+    return try follow(start, key, moment, &history, &arrival, body)
   }
 
-  /// Lends a node's version as of a moment, if it is that of a lifetime that has ended since.
+  /// Lends a node's version as of a moment, if it is that of a lifetime that has ended since;
+  /// `history` and `arrival` as in ``version(_:asOf:from:_:_:_:)``.
   func removedVersion<R>(
-    _ key: RawSpan, asOf moment: UInt64, _ history: inout Cursor?,
+    _ key: RawSpan, asOf moment: UInt64, _ history: inout Cursor?, _ arrival: inout UInt64?,
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     guard let removal = try removal(key, after: moment) else { return nil }
-    return try follow(.earlier(removal), key, moment, &history, body)
+    return try follow(.earlier(removal), key, moment, &history, &arrival, body)
   }
 
   private func step<R>(
-    _ key: RawSpan, _ moment: UInt64, _ version: RawSpan,
+    _ key: RawSpan, _ moment: UInt64, _ version: RawSpan, _ arrival: inout UInt64?,
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> Step<R> {
     let header = try NodeHeader(version, key: key)
     if header.modified <= moment { return .found(try body(header, version)) }
+    arrival = min(arrival ?? .max, header.modified)
     return .earlier(try header.oldestLink(version, after: moment))
   }
 
   private func follow<R>(
     _ start: Step<R>, _ key: RawSpan, _ moment: UInt64, _ history: inout Cursor?,
-    _ body: (NodeHeader, RawSpan) throws -> R
+    _ arrival: inout UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     var current = start
     var bound = HistoryLink(sequence: .max, index: 0)
@@ -85,7 +90,9 @@ extension StateReader {
         // An entry names only older ones, so this ends whatever the bytes are.
         guard link < bound else { throw HistoryDamage.loop }
         bound = link
-        current = try historyVersion(link, key, &history) { try step(key, moment, $0, body) }
+        current = try historyVersion(link, key, &history) {
+          try step(key, moment, $0, &arrival, body)
+        }
       }
     }
   }
@@ -106,7 +113,7 @@ extension StateReader {
       guard entry.extracting(stored).equals(key) else { throw HistoryDamage.wrongNode(link) }
       return try body(entry.extracting(version))
     }
-    let found = try HistoryEntry.key(link).lend { entryKey -> R? in
+    let found = try HistoryEntry.lendKey(link) { entryKey -> R? in
       guard let isThere = try history?.find(entryKey) else {
         return try access.get(tables.history, entryKey, lend)
       }
@@ -184,6 +191,17 @@ enum HistoryEntry {
     key.append(bigEndian: link.sequence)
     key.append(bigEndian: link.index)
     return key
+  }
+
+  /// Lends the key of a superseded version, without an allocation: a walk in the past looks up one
+  /// for most children.
+  @inline(__always)
+  static func lendKey<R>(_ link: HistoryLink, _ body: (RawSpan) throws -> R) rethrows -> R {
+    let words: InlineArray<3, UInt32> = [
+      UInt32(truncatingIfNeeded: link.sequence >> 32).bigEndian,
+      UInt32(truncatingIfNeeded: link.sequence).bigEndian, link.index.bigEndian,
+    ]
+    return try unsafe body(words.span.bytes)
   }
 
   /// An entry: length of the tree's key u16, key, version.

@@ -3,7 +3,8 @@ import LMDB
 /// Walks the children of one node in key order, forward or backward, present or past.
 ///
 /// At present the children are adjacent in the tree. In the past they are those, and the ones
-/// removed since, each read as of the moment; one that came later is looked at and passed by.
+/// removed since, each read as of the moment; one that came later is looked at and passed by, many
+/// that came later are jumped over (``ArrivalZones``).
 struct ChildWalk: ~Copyable {
   private let reader: StateReader
   private let prefix: [UInt8]
@@ -12,8 +13,9 @@ struct ChildWalk: ~Copyable {
   private var present: Cursor
   private var removed: RemovedChildren?
   private var history: Cursor?
-  /// The bound to start from.
-  private let place: [UInt8]
+  private var late: LateRun?
+  /// The bound to start from, or to go on from after a jump.
+  private var place: [UInt8]
   private var hasStarted = false
   /// In the past: true if the tree's cursor is at a child.
   private var hasPresent = false
@@ -22,10 +24,11 @@ struct ChildWalk: ~Copyable {
   /// In the past: the number of places that may still be looked at; at zero the walk ends early.
   var placesLeft = Int.max
 
-  /// Starts a walk over the children of a node id; at `from`, if that exists.
+  /// Starts a walk over the children of a node id; at `from`, if that exists. In the past it uses
+  /// and completes `zones`.
   init(
-    _ reader: StateReader, node: UInt64, moment: UInt64?, from: Key? = nil,
-    isReversed: Bool = false
+    _ reader: StateReader, node: UInt64, moment: UInt64?, zones: ArrivalZones? = nil,
+    from: Key? = nil, isReversed: Bool = false
   ) throws {
     let present = try Cursor(reader.access, reader.tables.tree)
     let prefix = ChildWalk.prefix(node)
@@ -35,6 +38,9 @@ struct ChildWalk: ~Copyable {
     self.present = present
     self.removed = removed
     self.history = history
+    if let zones, let moment {
+      late = LateRun(zones, node: node, moment: moment, isReversed: isReversed)
+    }
     self.reader = reader
     self.moment = moment
     self.isReversed = isReversed
@@ -75,7 +81,14 @@ struct ChildWalk: ~Copyable {
   mutating func next<R>(
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
   ) throws -> R? {
-    if let moment { return try nextInPast(moment, body) }
+    if let moment {
+      // The other cursors lend their entries while this one moves. Without it, after an error, each
+      // version is looked up by itself.
+      var history = history.take()
+      let found = try nextInPast(moment, &history, body)
+      self.history = history.take()
+      return found
+    }
     guard try stepPresent() else { return nil }
     return try present.withEntry { key, version in
       guard hasPrefix(key) else {
@@ -94,8 +107,9 @@ struct ChildWalk: ~Copyable {
   mutating func forEach(
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool
   ) throws {
-    if moment != nil {
-      while try next(body) ?? false {}
+    if let moment {
+      var history = history.take()
+      while try nextInPast(moment, &history, body) ?? false {}
       return
     }
     guard try stepPresent() else { return }
@@ -130,37 +144,51 @@ struct ChildWalk: ~Copyable {
   // MARK: The past
 
   private mutating func nextInPast<R>(
-    _ moment: UInt64, _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
+    _ moment: UInt64, _ history: inout Cursor?,
+    _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    // The other cursors lend their entries while this one moves. Without it, after an error, each
-    // version is looked up by itself.
-    var history = history.take()
     while placesLeft > 0, try stepInPast() {
       placesLeft -= 1
-      if let found = try versionHere(moment, &history, body) {
-        self.history = history.take()
+      var arrival: UInt64?
+      if let found = try versionHere(moment, &history, &arrival, body) {
+        late?.end()
         return found
       }
+      try passBy(arrival, moment)
     }
+    late?.end()
     return nil
   }
 
-  /// Lends the version that the node at the walk's place had.
+  /// Lends the version that the node at the walk's place had; else tells when the next one arrived.
   private mutating func versionHere<R>(
-    _ moment: UInt64, _ history: inout Cursor?,
+    _ moment: UInt64, _ history: inout Cursor?, _ arrival: inout UInt64?,
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     let reader = reader
     if isAtPresent {
       let found = try present.withEntry { key, version in
-        try reader.version(key, asOf: moment, from: version, &history) { try body(key, $0, $1) }
+        try reader.version(key, asOf: moment, from: version, &history, &arrival) {
+          try body(key, $0, $1)
+        }
       }
       if let found { return found }
     }
     guard isAtRemoved, let place = removed?.place else { return nil }
     return try place.lend { key in
-      try reader.removedVersion(key, asOf: moment, &history) { try body(key, $0, $1) }
+      try reader.removedVersion(key, asOf: moment, &history, &arrival) { try body(key, $0, $1) }
     }
+  }
+
+  /// Passes the walk's place, which had no node yet, and those behind it that had none either, as
+  /// far as that is known.
+  private mutating func passBy(_ arrival: UInt64?, _ moment: UInt64) throws {
+    let wasThere = isAtRemoved && removed?.firstRemoval.map { $0 > moment } != true
+    guard late?.pass(arrival: arrival, wasThere: wasThere) == true else { return }
+    let key = isAtPresent ? present.withEntry { key, _ in key.array() } : removed?.place
+    guard let key, let far = late?.jump(from: key) else { return }
+    place = far + ChildWalk.pastRemovals
+    hasStarted = false
   }
 
   /// Goes to the next place that has a node, or had one that was removed: the two tables are walked
@@ -201,6 +229,8 @@ private struct RemovedChildren: ~Copyable {
   private var cursor: Cursor
   /// The tree key of the place; nil behind the last one.
   private(set) var place: [UInt8]?
+  /// The transaction of the place's first removal; nil where the walk goes backward.
+  private(set) var firstRemoval: UInt64?
 
   init(_ reader: StateReader, prefix: [UInt8], isReversed: Bool) throws {
     let cursor = try Cursor(reader.access, reader.tables.removals)
@@ -217,12 +247,13 @@ private struct RemovedChildren: ~Copyable {
   /// Goes to the first place from a bound on: inclusive forward, exclusive backward.
   mutating func seek(_ bound: [UInt8]) throws {
     let isThere = try bound.lend { isReversed ? try cursor.seekBefore($0) : try cursor.seek($0) }
-    place = nil
+    (place, firstRemoval) = (nil, nil)
     guard isThere else { return }
-    place = cursor.withEntry { key, _ in
+    try cursor.withEntry { key, _ in
       let count = key.byteCount - HistoryEntry.removalSuffixCount
-      guard count > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
-      return key.extracting(0..<count).array()
+      guard count > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return }
+      place = key.extracting(0..<count).array()
+      if !isReversed { firstRemoval = try HistoryEntry.link(endOf: key).sequence }
     }
   }
 }
