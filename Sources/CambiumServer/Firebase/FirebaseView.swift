@@ -74,14 +74,9 @@ final class FirebaseView {
     return FirebaseTree(stored: .map(completed(record, defaults)))
   }
 
-  /// The declared defaults of the records of a collection.
+  /// The defaults of the records of a collection, as declared for the moment.
   func defaults(of collection: NodePath) throws -> [ValueMap.Member] {
-    guard let definition = try schema.definition(of: collection) else { return [] }
-    return ValueMap(
-      definition.properties.compactMap { property in
-        property.absence.map { (property.name, $0) }
-      }
-    ).members.filter { $0.value != .null }
+    try schema.defaults(of: collection).members.filter { $0.value != .null }
   }
 
   private func completed(_ record: ValueMap, _ defaults: [ValueMap.Member]) -> ValueMap {

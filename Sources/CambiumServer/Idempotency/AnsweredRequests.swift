@@ -36,7 +36,7 @@ final class AnsweredRequests: Sendable {
     var countMax = 100_000
     /// The longest key.
     var keyBytesMax = 255
-    /// The largest value, or error, of a service in a receipt, as JSON.
+    /// The largest receipt, as JSON, of a request that is not longer itself.
     var valueBytesMax = 16 << 10
     /// The time between two looks for old receipts, each by a request that writes.
     var sweepEvery = Duration.seconds(60)
@@ -154,6 +154,7 @@ final class AnsweredRequests: Sendable {
         return Receipt(tx, value)
       }
     }
+    let bodyBytes = request.body.count
     return try await database.write(metadata: metadata) { [self] tx in
       if let kept = try kept(try tx.note(entry.note), entry) {
         return kept.outcome(refusal: refusal)
@@ -161,11 +162,11 @@ final class AnsweredRequests: Sendable {
       try checkRoom(for: entry)
       let outcome = try Result { try tx.attempt { Receipt(tx, try body(tx)) } }
       let answer = KeptAnswer(entry.request, outcome)
-      if answer.note(entry.time).count > limits.valueBytesMax {
+      let (bytes, limit) = (answer.note(entry.time).count, max(limits.valueBytesMax, bodyBytes))
+      if bytes > limit {
         // A refusal that is too long to be kept is still told.
         _ = try outcome.get()
-        throw DatabaseError.transactionTooLarge(
-          bytes: answer.note(entry.time).count, limit: limits.valueBytesMax)
+        throw DatabaseError.transactionTooLarge(bytes: bytes, limit: limit)
       }
       try keep(answer, of: entry, tx)
       return outcome

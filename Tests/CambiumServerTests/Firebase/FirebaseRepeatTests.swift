@@ -51,6 +51,23 @@ import Testing
     if method == .post { #expect(other.body != first.body) }
   }
 
+  @Test("may have a receipt as long as they are themselves")
+  func many() async throws {
+    let client = try FirebaseClient(.inMemory())
+    let members = { (value: String) in
+      (0..<3_000).map { "\"n\($0)\":\(value)" }.joined(separator: ",")
+    }
+    _ = await client.ask(.put, "/n", "{\(members("1234567"))}")
+    let body = "{\(members(#"{".sv":{"increment":1}}"#))}"
+    let first = await ask(client, .patch, "/n", body)
+    #expect(first.status == 200)
+    _ = await client.ask(.delete, "/n")
+    let again = await ask(client, .patch, "/n", body)
+    #expect(again.status == 200 && again.body == first.body)
+    #expect(first.body.contains(#""n2999":1234568"#))
+    #expect(await client.ask(.get, "/n").body == "null")
+  }
+
   @Test("push one value, however many copies come at once")
   func copies() async throws {
     let client = try FirebaseClient(.inMemory())

@@ -220,6 +220,60 @@ import Testing
     }
   }
 
+  private func people(_ age: Value) -> CollectionDefinition {
+    var definition = CollectionDefinition()
+    var property = PropertyDefinition("age", .integer)
+    property.absence = age
+    definition.properties = [property]
+    return definition
+  }
+
+  @Test("tell the records of a collection whose declared defaults change")
+  func defaults() async throws {
+    func told(_ path: String, _ parameters: [(String, String)] = []) async throws -> [String] {
+      let events = try await events(path, parameters, before: #"{"people":{"x":1}}"#) { client in
+        try await client.database.write { tx in
+          try tx.set("people/ada", to: ["age": 36])
+          try tx.set("people/bob", to: ["name": "Bob"])
+          try tx.remove("people/x")
+        }
+        for age in [3, 3, 4] as [Value] {
+          try await client.database.declare("people", people(age))
+        }
+      }
+      // Without the first value, what the records' transaction told, and the sentinel.
+      return events.dropFirst(2).filter { !$0.contains("sentinel") }
+    }
+    #expect(
+      try await told("/") == [
+        #"put {"path":"/people","data":{"ada":{"age":36},"bob":{"age":3,"name":"Bob"}}}"#,
+        #"put {"path":"/people","data":{"ada":{"age":36},"bob":{"age":4,"name":"Bob"}}}"#,
+      ])
+    #expect(
+      try await told("/people/bob") == [
+        #"put {"path":"/","data":{"age":3,"name":"Bob"}}"#,
+        #"put {"path":"/","data":{"age":4,"name":"Bob"}}"#,
+      ])
+    // That there was none was told once.
+    #expect(try await told("/people/bob/age") == [#"put {"path":"/","data":4}"#])
+    #expect(
+      try await told("/people", [("orderBy", "\"age\""), ("endAt", "3")]) == [
+        #"put {"path":"/","data":{"bob":{"age":3,"name":"Bob"}}}"#,
+        #"put {"path":"/","data":null}"#,
+      ])
+  }
+
+  @Test("show the past with the defaults of then")
+  func pastDefaults() async throws {
+    let client = try FirebaseClient(try .inMemory())
+    try await client.database.write { try $0.set("people/bob", to: ["name": "Bob"]) }
+    try await client.database.declare("people", people(3))
+    let then = try client.database.head
+    try await client.database.declare("people", people(4))
+    #expect(await client.ask(.get, "/people/bob/age").body == "4")
+    #expect(await client.ask(.get, "/people/bob/age", "", [("at", "\(then)")]).body == "3")
+  }
+
   @Test("go on after the last event that was seen, and begin anew where the log does not reach")
   func resume() async throws {
     let database = try Database.inMemory()

@@ -152,6 +152,15 @@ extension Snapshot {
   public func definition(of path: NodePath) throws -> CollectionDefinition? {
     try names.collections[path]?.definition
   }
+
+  /// The values that absent properties of a collection's records have at this moment.
+  package func defaults(of path: NodePath) throws -> ValueMap {
+    guard let plan = try names.collections[path] else { return ValueMap() }
+    return ValueMap(
+      plan.definition(asOf: moment).properties.compactMap { property in
+        property.absence.map { (property.name, $0) }
+      })
+  }
 }
 
 extension Database.Transaction {

@@ -24,15 +24,21 @@ struct FirebaseChangeFinder {
   let old: FirebaseView
   let new: FirebaseView
 
-  /// The changes at places relative to the listened node, none within another.
-  func changes(at places: [[Key]]) throws -> [FirebaseChange] {
+  /// The changes at places relative to the listened node, none within another. Those in `whole` are
+  /// told without a look at what was there.
+  func changes(at places: [[Key]], whole: [[Key]] = []) throws -> [FirebaseChange] {
     var changes: [FirebaseChange] = []
     for place in places {
-      guard let change = try change(at: place) else { continue }
+      let isWhole = whole.contains(place)
+      guard let change = isWhole ? all(of: place) : try change(at: place) else { continue }
       if let last = changes.last, change.keys.starts(with: last.keys) { continue }
       changes.append(change)
     }
     return changes
+  }
+
+  private func all(of place: [Key]) -> FirebaseChange {
+    FirebaseChange(keys: FirebaseChangeFinder.nameable(place), content: .place)
   }
 
   private func change(at place: [Key]) throws -> FirebaseChange? {

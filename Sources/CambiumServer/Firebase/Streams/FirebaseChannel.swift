@@ -80,11 +80,13 @@ struct FirebaseTold {
     let places = try touches.places(below: path)
     if places.isEmpty { return }
     let (old, new) = try touches.views()
+    let whole = touches.whole(below: path)
     let changes: [FirebaseChange]
     if window != nil {
-      changes = try window?.step(places, from: old, to: new) ?? []
+      changes = try window?.step(whole.isEmpty ? places : [[]], from: old, to: new) ?? []
     } else {
-      changes = try FirebaseChangeFinder(listened: path, old: old, new: new).changes(at: places)
+      let finder = FirebaseChangeFinder(listened: path, old: old, new: new)
+      changes = try finder.changes(at: places, whole: whole)
     }
     try withoutActuallyEscaping(sink) { sink in
       try FirebaseEventWriter(listened: path, query: query, view: new, sink: sink)

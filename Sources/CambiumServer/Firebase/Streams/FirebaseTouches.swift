@@ -14,8 +14,12 @@ final class FirebaseTouches {
 
   let sequence: SequenceNumber
   /// In path order.
-  let places: [Place]
-  private let paths: Set<NodePath>
+  private(set) var places: [Place] = []
+  private var paths: Set<NodePath> = []
+  /// The declared collections whose records have defaults before or after: absent properties may
+  /// mean something else in all of them. The moment before does not tell, since the first default
+  /// of a property applies to all that was earlier.
+  private var redeclared: [NodePath] = []
   private let database: Database
   private var moments: (old: FirebaseView, new: FirebaseView)?
   private var expanded: [NodePath: [NodePath]] = [:]
@@ -23,30 +27,33 @@ final class FirebaseTouches {
   init(_ commit: Commit, _ database: Database) throws {
     sequence = commit.sequence
     self.database = database
-    var places: [Place] = []
-    for operation in try commit.operations() {
-      FirebaseTouches.add(operation, to: &places)
-    }
-    self.places = places.sorted { $0.path < $1.path }
+    for operation in try commit.operations() { try add(operation) }
+    places.sort { $0.path < $1.path }
     paths = Set(places.map(\.path))
   }
 
-  private static func add(_ operation: LoggedOperation, to places: inout [Place]) {
+  private func add(_ operation: LoggedOperation) throws {
     switch operation {
     case .set(let path, _): places.append(Place(path: path, isOwnValue: true))
     case .update(let path, let updates):
-      for update in updates { append(path, update.property, to: &places) }
-    case .change(let path, let property?, _): append(path, property, to: &places)
+      for update in updates { append(path, update.property) }
+    case .change(let path, let property?, _): append(path, property)
     case .change(let path, nil, _), .remove(let path), .restore(let path, _):
       places.append(Place(path: path))
     case .move(let source, let destination):
       places.append(Place(path: source))
       places.append(Place(path: destination))
-    case .define, .event, .declare: break
+    case .declare(let collection, _):
+      let (old, new) = try views()
+      if try !old.defaults(of: collection).isEmpty || !new.defaults(of: collection).isEmpty {
+        redeclared.append(collection)
+        places.append(Place(path: collection))
+      }
+    case .define, .event: break
     }
   }
 
-  private static func append(_ path: NodePath, _ property: String, to places: inout [Place]) {
+  private func append(_ path: NodePath, _ property: String) {
     guard let key = try? Key(property) else { return places.append(Place(path: path)) }
     places.append(Place(path: path.appending(key)))
   }
@@ -81,6 +88,13 @@ final class FirebaseTouches {
       reduced.append(path)
     }
     return reduced.compactMap { $0.relative(to: listened)?.keys }
+  }
+
+  /// The places that are told as a whole, whatever they were before, relative to a listened path;
+  /// none within another.
+  func whole(below listened: NodePath) -> [[Key]] {
+    if redeclared.contains(where: { listened.isWithin($0) }) { return [[]] }
+    return redeclared.compactMap { $0.relative(to: listened)?.keys }
   }
 
   /// The index of the first place at or behind a path: those below it follow.
