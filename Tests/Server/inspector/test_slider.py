@@ -89,7 +89,14 @@ def test_each_position_of_a_drag_is_asked(page):
     page.open("#/query?q=readings where checked = true limit 50")
     page.sees("true", "#results")
     # Before the first reading there is no collection, which is said in place of rows.
-    watch_drag(page, {"query": ".table"}, to=0.05)
+    watch_drag(page, {"query": ".panel"}, to=0.05)
+
+
+def test_a_chart_follows_a_drag(page):
+    """Each moment's chart is made of all readings of then."""
+    page.open("#/query?q=readings | group by station select count&tab=chart")
+    page.until(lambda: page.run("return document.querySelectorAll('.chart rect').length") == 5)
+    watch_drag(page, {"chart": ".panel"}, to=0.05)
 
 
 def watch_drag(page, parts, to=0):

@@ -52,6 +52,15 @@ def test_a_moment_shows_the_values_of_then(page):
         )
 
 
+def test_what_has_no_past_says_so(page):
+    for view in ("sizes", "health"):
+        page.open(f"#/{view}?at=5")
+        page.until(lambda: page.find(".of-now").is_displayed())
+        assert "now" in page.text(".of-now")
+        page.open(f"#/{view}")
+        page.until(lambda: not page.find(".of-now").is_displayed())
+
+
 def test_steps_tags_and_now(page):
     page.open("#/log")
     page.click(".flag", "first-half")

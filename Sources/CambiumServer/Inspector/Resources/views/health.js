@@ -15,7 +15,8 @@ export function healthView(element, signal) {
     return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content,
       parts[name]);
   };
-  element.append(h("div", { class: "cards" },
+  element.append(h("p", { class: "note of-now" }, "As it is now, not at the slider's moment."),
+    h("div", { class: "cards" },
     part("verify", "Soundness", h("p", { class: "actions" }, start), verifyBox),
     part("consumers", "Consumers"), part("readers", "Readers"), part("checkpoints", "Checkpoints"),
     part("info", "Database")));

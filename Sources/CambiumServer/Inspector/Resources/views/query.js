@@ -152,7 +152,7 @@ export function queryView(element, signal) {
       next = found.next;
       isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
-      if (isFirst) table.element.dataset.moment = at ?? "now";
+      if (isFirst) panel.dataset.moment = at ?? "now";
       show(isFirst);
     } catch (error) {
       if (signal.aborted) return;

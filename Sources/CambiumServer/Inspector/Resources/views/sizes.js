@@ -30,6 +30,7 @@ export function sizesView(element, signal) {
   const total = h("b", {});
   const back = button("All", () => change({ in: undefined }));
   element.append(h("div", { class: "pane-head" }, choice, total, back,
+    h("span", { class: "note of-now" }, "of the files as they are now"),
     h("span", { class: "compaction" }, h("label", {}, "Keep ", keep), look)), saving,
   h("div", { class: "halves" }, map, listBox), source.element);
 
