@@ -70,22 +70,6 @@ struct CursorTests {
     #expect(try read { try $0.find(wanted) } == found)
   }
 
-  @Test("goes to a key that is there, also for a writer")
-  func exact() throws {
-    try store(["b", "d"])
-    let finds: (inout Cursor) throws -> [Bool] = { cursor in
-      try ["d", "b", "c", "d", "a", "b", "e"].map { word in
-        try Array(word.utf8).lend { try cursor.find($0) }
-      }
-    }
-    let expected = [true, true, false, true, false, true, false]
-    #expect(try read { try finds(&$0) } == expected)
-    try environment.write { transaction, table in
-      var cursor = try Cursor(transaction.access, table)
-      #expect(try finds(&cursor) == expected)
-    }
-  }
-
   @Test(
     "goes to the last entry before a key",
     arguments: [("a", nil), ("b", nil), ("c", "b"), ("d", "b"), ("z", "d")])

@@ -117,11 +117,14 @@ struct SearchDamageTests {
     return isThere && Array(cursor.key.utf8) == key
   }
 
-  /// Looks a key up from the entry before it, or from the first one.
+  /// Looks a key up near the one before it.
   private func isFoundNearby(_ key: [UInt8], _ access: Access, _ table: Table) throws -> Bool {
     var cursor = try Cursor(access, table)
     if try !key.lend({ try cursor.seekBefore($0) }) { _ = try cursor.first() }
-    return try key.lend { try cursor.find($0) }
+    let before = Array(cursor.key.utf8)
+    var lookup = NearLookup(access, table)
+    _ = try before.lend { try lookup.lend($0) { _ in } }
+    return try key.lend { try lookup.lend($0) { _ in true } } ?? false
   }
 }
 

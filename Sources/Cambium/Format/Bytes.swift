@@ -153,6 +153,12 @@ extension UnsafeRawBufferPointer {
   }
 }
 
+extension InlineArray where Element: FixedWidthInteger & BitwiseCopyable {
+  /// Lends the bytes, in the order of this machine.
+  @inline(__always)
+  func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R { try unsafe body(span.bytes) }
+}
+
 extension [UInt8] {
   /// Lends the bytes.
   @inline(__always)

@@ -49,21 +49,6 @@ import CLMDB
     }
   }
 
-  /// Goes to a key, if it is there: for looking up many that are close to each other.
-  ///
-  /// - Returns: True if it is there; otherwise the cursor has no entry that may be lent.
-  package mutating func find(_ wanted: RawSpan) throws -> Bool {
-    try unsafe wanted.withUnsafeBytes { wanted in
-      if reading != nil {
-        do throws(StorageError) { return unsafe arrive(try reading?.find(wanted)) } catch {
-          throw told(error)
-        }
-      }
-      unsafe key = unsafe MDB_val(wanted)
-      return try move(MDB_SET_KEY)
-    }
-  }
-
   /// Goes to the last entry before a key.
   ///
   /// - Returns: True if there is one.

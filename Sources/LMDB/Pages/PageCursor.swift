@@ -70,27 +70,6 @@ import CLMDB
     return true
   }
 
-  /// Goes to a key, if it is there. One on the leaf at which the cursor is takes no descent.
-  ///
-  /// - Returns: True if it is there; otherwise the cursor is anywhere.
-  /// - Throws: As ``seek(_:)``.
-  mutating func find(_ wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-    if state == .placed {
-      let page = unsafe levels[leaf].page
-      if unsafe try page.key(0).order(to: wanted) <= 0,
-        unsafe try page.key(page.count &- 1).order(to: wanted) >= 0
-      {
-        let (index, isExact) = unsafe try page.lowerBound(wanted, from: 0)
-        if isExact {
-          unsafe levels[leaf].index = index
-          try load()
-          return true
-        }
-      }
-    }
-    return unsafe try seek(wanted) && key.order(to: wanted) == 0
-  }
-
   /// Ends a search between two entries, both of which are checked; the second becomes current.
   private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)

@@ -99,7 +99,7 @@ struct LateRun {
   private var (first, last): ([UInt8]?, [UInt8]?)
   /// The moments at which none of the zone's children was there.
   private var moments = Absence()
-  /// Those of the child that was passed last.
+  /// The same of the child that was passed last.
   private var here = Absence()
 
   private struct Absence {

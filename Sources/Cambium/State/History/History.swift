@@ -37,7 +37,7 @@ extension StateReader {
   private func pastVersion<R>(
     _ key: RawSpan, _ moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    var history: Cursor?
+    var history = NearLookup(access, tables.history)
     var arrival: UInt64?
     let present = try access.get(tables.tree, key) { try step(key, moment, $0, &arrival, body) }
     let found = try follow(present ?? .earlier(nil), key, moment, &history, &arrival, body)
@@ -45,11 +45,11 @@ extension StateReader {
   }
 
   /// Lends a node's version as of a moment, if it is that of the node's present lifetime, whose
-  /// version now is at hand; see ``version(_:asOf:_:)``. `history` is a cursor of that table, for
-  /// nodes that were changed together; nil for a single one. `arrival` becomes the transaction that
-  /// made the lifetime's first version, if that is later than the moment, and than no other arrival.
+  /// version now is at hand; see ``version(_:asOf:_:)``. `history` looks up in that table, quickly
+  /// where nodes were changed together. `arrival` becomes the transaction that made the lifetime's
+  /// first version, if that is later than the moment, and earlier than the arrival so far.
   func version<R>(
-    _ key: RawSpan, asOf moment: UInt64, from present: RawSpan, _ history: inout Cursor?,
+    _ key: RawSpan, asOf moment: UInt64, from present: RawSpan, _ history: inout NearLookup,
     _ arrival: inout UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     let start = try step(key, moment, present, &arrival, body)
@@ -59,7 +59,7 @@ extension StateReader {
   /// Lends a node's version as of a moment, if it is that of a lifetime that has ended since;
   /// `history` and `arrival` as in ``version(_:asOf:from:_:_:_:)``.
   func removedVersion<R>(
-    _ key: RawSpan, asOf moment: UInt64, _ history: inout Cursor?, _ arrival: inout UInt64?,
+    _ key: RawSpan, asOf moment: UInt64, _ history: inout NearLookup, _ arrival: inout UInt64?,
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     guard let removal = try removal(key, after: moment) else { return nil }
@@ -77,7 +77,7 @@ extension StateReader {
   }
 
   private func follow<R>(
-    _ start: Step<R>, _ key: RawSpan, _ moment: UInt64, _ history: inout Cursor?,
+    _ start: Step<R>, _ key: RawSpan, _ moment: UInt64, _ history: inout NearLookup,
     _ arrival: inout UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     var current = start
@@ -101,24 +101,19 @@ extension StateReader {
   func historyVersion<R>(
     _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    var history: Cursor?
+    var history = NearLookup(access, tables.history)
     return try historyVersion(link, key, &history, body)
   }
 
   private func historyVersion<R>(
-    _ link: HistoryLink, _ key: RawSpan, _ history: inout Cursor?, _ body: (RawSpan) throws -> R
+    _ link: HistoryLink, _ key: RawSpan, _ history: inout NearLookup, _ body: (RawSpan) throws -> R
   ) throws -> R {
     func lend(_ entry: RawSpan) throws -> R {
       let (stored, version) = try HistoryEntry.parts(entry)
       guard entry.extracting(stored).equals(key) else { throw HistoryDamage.wrongNode(link) }
       return try body(entry.extracting(version))
     }
-    let found = try HistoryEntry.lendKey(link) { entryKey -> R? in
-      guard let isThere = try history?.find(entryKey) else {
-        return try access.get(tables.history, entryKey, lend)
-      }
-      return isThere ? try history?.withEntry { _, entry in try lend(entry) } : nil
-    }
+    let found = try HistoryEntry.lendKey(link) { try history.lend($0, lend) }
     guard let found else { throw HistoryDamage.missing(link) }
     return found
   }
@@ -201,7 +196,7 @@ enum HistoryEntry {
       UInt32(truncatingIfNeeded: link.sequence >> 32).bigEndian,
       UInt32(truncatingIfNeeded: link.sequence).bigEndian, link.index.bigEndian,
     ]
-    return try unsafe body(words.span.bytes)
+    return try words.lend(body)
   }
 
   /// An entry: length of the tree's key u16, key, version.

@@ -12,15 +12,12 @@ struct ChildWalk: ~Copyable {
   private let isReversed: Bool
   private var present: Cursor
   private var removed: RemovedChildren?
-  private var history: Cursor?
+  private var history: NearLookup?
   private var late: LateRun?
   /// The bound to start from, or to go on from after a jump.
   private var place: [UInt8]
   private var hasStarted = false
-  /// In the past: true if the tree's cursor is at a child.
-  private var hasPresent = false
-  /// In the past: which of the two the walk is at; both where they are the same.
-  private var (isAtPresent, isAtRemoved) = (false, false)
+  private var past = PastPlace()
   /// In the past: the number of places that may still be looked at; at zero the walk ends early.
   var placesLeft = Int.max
 
@@ -34,10 +31,8 @@ struct ChildWalk: ~Copyable {
     let prefix = ChildWalk.prefix(node)
     let removed =
       moment == nil ? nil : try RemovedChildren(reader, prefix: prefix, isReversed: isReversed)
-    let history = moment == nil ? nil : try Cursor(reader.access, reader.tables.history)
     self.present = present
     self.removed = removed
-    self.history = history
     if let zones, let moment {
       late = LateRun(zones, node: node, moment: moment, isReversed: isReversed)
     }
@@ -82,11 +77,10 @@ struct ChildWalk: ~Copyable {
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
   ) throws -> R? {
     if let moment {
-      // The other cursors lend their entries while this one moves. Without it, after an error, each
-      // version is looked up by itself.
-      var history = history.take()
+      // The cursors lend their entries while it looks up.
+      var history = history.take() ?? NearLookup(reader.access, reader.tables.history)
       let found = try nextInPast(moment, &history, body)
-      self.history = history.take()
+      self.history = consume history
       return found
     }
     guard try stepPresent() else { return nil }
@@ -108,7 +102,7 @@ struct ChildWalk: ~Copyable {
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool
   ) throws {
     if let moment {
-      var history = history.take()
+      var history = NearLookup(reader.access, reader.tables.history)
       while try nextInPast(moment, &history, body) ?? false {}
       return
     }
@@ -144,7 +138,7 @@ struct ChildWalk: ~Copyable {
   // MARK: The past
 
   private mutating func nextInPast<R>(
-    _ moment: UInt64, _ history: inout Cursor?,
+    _ moment: UInt64, _ history: inout NearLookup,
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     while placesLeft > 0, try stepInPast() {
@@ -162,11 +156,11 @@ struct ChildWalk: ~Copyable {
 
   /// Lends the version that the node at the walk's place had; else tells when the next one arrived.
   private mutating func versionHere<R>(
-    _ moment: UInt64, _ history: inout Cursor?, _ arrival: inout UInt64?,
+    _ moment: UInt64, _ history: inout NearLookup, _ arrival: inout UInt64?,
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     let reader = reader
-    if isAtPresent {
+    if past.isAtPresent {
       let found = try present.withEntry { key, version in
         try reader.version(key, asOf: moment, from: version, &history, &arrival) {
           try body(key, $0, $1)
@@ -174,8 +168,8 @@ struct ChildWalk: ~Copyable {
       }
       if let found { return found }
     }
-    guard isAtRemoved, let place = removed?.place else { return nil }
-    return try place.lend { key in
+    guard past.isAtRemoved, let key = past.removed?.key else { return nil }
+    return try key.lend { key in
       try reader.removedVersion(key, asOf: moment, &history, &arrival) { try body(key, $0, $1) }
     }
   }
@@ -183,9 +177,9 @@ struct ChildWalk: ~Copyable {
   /// Passes the walk's place, which had no node yet, and those behind it that had none either, as
   /// far as that is known.
   private mutating func passBy(_ arrival: UInt64?, _ moment: UInt64) throws {
-    let wasThere = isAtRemoved && removed?.firstRemoval.map { $0 > moment } != true
+    let wasThere = past.isAtRemoved && past.removed?.firstRemoval.map { $0 > moment } != true
     guard late?.pass(arrival: arrival, wasThere: wasThere) == true else { return }
-    let key = isAtPresent ? present.withEntry { key, _ in key.array() } : removed?.place
+    let key = past.isAtPresent ? present.withEntry { key, _ in key.array() } : past.removed?.key
     guard let key, let far = late?.jump(from: key) else { return }
     place = far + ChildWalk.pastRemovals
     hasStarted = false
@@ -195,19 +189,24 @@ struct ChildWalk: ~Copyable {
   /// side by side. False at the end.
   private mutating func stepInPast() throws -> Bool {
     if hasStarted {
-      if isAtPresent { hasPresent = try isChild(isReversed ? present.previous() : present.next()) }
-      if isAtRemoved { try removed?.goOn() }
+      if past.isAtPresent {
+        past.hasPresent = try isChild(isReversed ? present.previous() : present.next())
+      }
+      if past.isAtRemoved, let here = past.removed {
+        past.removed = try removed?.place(after: here)
+      }
     } else {
-      hasPresent = try isChild(stepPresent())
-      try removed?.seek(place)
+      past.hasPresent = try isChild(stepPresent())
+      past.removed = try removed?.place(from: place)
     }
-    guard let other = removed?.place else {
-      (isAtPresent, isAtRemoved) = (hasPresent, false)
-      return hasPresent
+    guard let other = past.removed?.key else {
+      (past.isAtPresent, past.isAtRemoved) = (past.hasPresent, false)
+      return past.hasPresent
     }
-    let order = hasPresent ? present.withEntry { key, _ in other.lend { key.compare($0) } } : nil
-    isAtPresent = order.map { isReversed ? $0 >= 0 : $0 <= 0 } ?? false
-    isAtRemoved = order.map { isReversed ? $0 <= 0 : $0 >= 0 } ?? true
+    let order =
+      past.hasPresent ? present.withEntry { key, _ in other.lend { key.compare($0) } } : nil
+    past.isAtPresent = order.map { isReversed ? $0 >= 0 : $0 <= 0 } ?? false
+    past.isAtRemoved = order.map { isReversed ? $0 <= 0 : $0 >= 0 } ?? true
     return true
   }
 
@@ -222,15 +221,28 @@ struct ChildWalk: ~Copyable {
   }
 }
 
+/// The place of a walk in the past.
+private struct PastPlace {
+  /// The next place from which a child was removed; nil behind the last one.
+  var removed: RemovedChildren.Place?
+  /// True if the tree's cursor is at a child.
+  var hasPresent = false
+  /// True for the one of the two that the walk is at; for both where they are the same.
+  var (isAtPresent, isAtRemoved) = (false, false)
+}
+
 /// The places from which children of a node were removed, in the order of their keys.
 private struct RemovedChildren: ~Copyable {
+  struct Place {
+    /// The tree key.
+    let key: [UInt8]
+    /// The transaction of the first removal; nil where the walk goes backward.
+    let firstRemoval: UInt64?
+  }
+
   private let prefix: [UInt8]
   private let isReversed: Bool
   private var cursor: Cursor
-  /// The tree key of the place; nil behind the last one.
-  private(set) var place: [UInt8]?
-  /// The transaction of the place's first removal; nil where the walk goes backward.
-  private(set) var firstRemoval: UInt64?
 
   init(_ reader: StateReader, prefix: [UInt8], isReversed: Bool) throws {
     let cursor = try Cursor(reader.access, reader.tables.removals)
@@ -238,22 +250,21 @@ private struct RemovedChildren: ~Copyable {
     (self.prefix, self.isReversed) = (prefix, isReversed)
   }
 
-  /// Goes to the next place.
-  mutating func goOn() throws {
-    guard let place else { return }
-    try seek(isReversed ? place : place + ChildWalk.pastRemovals)
+  /// Goes to the next place; nil behind the last one.
+  mutating func place(after place: Place) throws -> Place? {
+    try self.place(from: isReversed ? place.key : place.key + ChildWalk.pastRemovals)
   }
 
   /// Goes to the first place from a bound on: inclusive forward, exclusive backward.
-  mutating func seek(_ bound: [UInt8]) throws {
+  mutating func place(from bound: [UInt8]) throws -> Place? {
     let isThere = try bound.lend { isReversed ? try cursor.seekBefore($0) : try cursor.seek($0) }
-    (place, firstRemoval) = (nil, nil)
-    guard isThere else { return }
-    try cursor.withEntry { key, _ in
+    guard isThere else { return nil }
+    return try cursor.withEntry { key, _ in
       let count = key.byteCount - HistoryEntry.removalSuffixCount
-      guard count > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return }
-      place = key.extracting(0..<count).array()
-      if !isReversed { firstRemoval = try HistoryEntry.link(endOf: key).sequence }
+      guard count > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
+      return Place(
+        key: key.extracting(0..<count).array(),
+        firstRemoval: isReversed ? nil : try HistoryEntry.link(endOf: key).sequence)
     }
   }
 }

@@ -7,7 +7,7 @@ final class State: Sendable {
   let environment: Environment
   let tables: StateTables
   let generation: UInt64
-  /// What walks in the past have found out.
+  /// Found out by walks in the past.
   let arrivalZones = ArrivalZones()
   /// Opened by the first write; see OpenDirectory+Reserve.swift.
   let reserve = Mutex<Reserve?>(nil)
