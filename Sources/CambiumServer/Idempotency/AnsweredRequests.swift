@@ -139,7 +139,7 @@ final class AnsweredRequests: Sendable {
   ///   - metadata: Stored with the transaction.
   ///   - refusal: The service's own errors; nil if `body` throws none.
   ///   - body: Makes the changes, on another thread, and returns what the answer needs besides the
-  ///     transaction's number; it must be small.
+  ///     transaction's number; it must be small, or not longer than the request.
   /// - Returns: The receipt.
   /// - Throws: ``KeyError``; any error that `body` throws, and for a repeated request that was
   ///   refused the same error again. Of other errors no receipt is kept.

@@ -119,9 +119,16 @@ final class OpenDirectory: Sendable {
     }
     let sequence = try resolve(moment, applied: head.applied)
     let access = transaction.access
+    if sequence == head.applied {
+      return Snapshot(
+        access, ages.ticket(sequence, consume transaction), state, catalog, self,
+        sequence: sequence, moment: nil, zones: nil)
+    }
+    let horizon = try log.read { try $0.horizon() }
     return Snapshot(
-      access, ages.ticket(sequence, consume transaction), state, catalog, self, sequence: sequence,
-      moment: sequence == head.applied ? nil : sequence.rawValue)
+      access, ages.ticket(sequence, consume transaction), state, catalog, self,
+      sequence: sequence, moment: sequence.rawValue,
+      zones: ViewedZones(zones: state.arrivalZones, horizon: horizon.rawValue))
   }
 
   /// Reads the horizon after the state's view was taken: history is cut only once the horizon is

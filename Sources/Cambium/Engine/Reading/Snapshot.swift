@@ -29,7 +29,7 @@ public final class Snapshot: Sendable {
   /// The moment as compared with the tree's versions, or nil for the newest.
   let moment: UInt64?
   /// Nil where the past is not read, or by an open transaction.
-  let arrivalZones: ArrivalZones?
+  let arrivalZones: ViewedZones?
   let directory: OpenDirectory
   private let source: Source
   private let tables: StateTables
@@ -49,11 +49,12 @@ public final class Snapshot: Sendable {
   /// A reader's snapshot.
   init(
     _ access: Access, _ ticket: SnapshotAges.Ticket, _ state: State, _ catalog: Catalog,
-    _ directory: OpenDirectory, sequence: SequenceNumber, moment: UInt64?
+    _ directory: OpenDirectory, sequence: SequenceNumber, moment: UInt64?,
+    zones: ViewedZones?
   ) {
     source = .commit(access, ticket)
     tables = state.tables
-    arrivalZones = moment == nil ? nil : state.arrivalZones
+    arrivalZones = zones
     self.catalog = catalog
     self.directory = directory
     self.sequence = sequence

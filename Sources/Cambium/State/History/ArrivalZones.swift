@@ -4,7 +4,8 @@
 // early moment most of them may not have come yet: a tree of a million children then costs a
 // million looks for a page of fifty. So the walk notes, of a run of children that were not there,
 // since when one of them was. That never changes: the past is fixed, and all that is still to come
-// comes after every moment that can be asked for now.
+// comes after every moment that can be asked for now. Only what was removed up to the horizon may
+// be forgotten, so a note is of moments from the horizon on, as it was for the walk's view.
 //
 //     key     000 … 511   512 … 1023   1024 … 1535
 //     absent  up to 812   up to 1324   up to 1841      a walk at 700 begins behind 1535
@@ -70,6 +71,13 @@ final class ArrivalZones: Sendable {
   }
 }
 
+/// The zones of a state, and the moments for which one view of it may add to them.
+struct ViewedZones {
+  let zones: ArrivalZones
+  /// The horizon, read after the view was taken: nodes that were removed later are all seen.
+  let horizon: UInt64
+}
+
 /// The children that one walk in the past has passed since the last one that was there.
 ///
 /// The walk asks only now and then where it is, so that it costs little where the children that
@@ -86,6 +94,7 @@ struct LateRun {
   private static let batch = 64
 
   private let all: ArrivalZones
+  private let horizon: UInt64
   private let node: UInt64
   private let moment: UInt64
   private let isReversed: Bool
@@ -107,8 +116,9 @@ struct LateRun {
     var until = UInt64.max
   }
 
-  init(_ all: ArrivalZones, node: UInt64, moment: UInt64, isReversed: Bool) {
-    (self.all, self.node, self.moment, self.isReversed) = (all, node, moment, isReversed)
+  init(_ viewed: ViewedZones, node: UInt64, moment: UInt64, isReversed: Bool) {
+    (all, horizon) = (viewed.zones, viewed.horizon)
+    (self.node, self.moment, self.isReversed) = (node, moment, isReversed)
   }
 
   /// Notes a child that was not there at the walk's moment.
@@ -121,7 +131,7 @@ struct LateRun {
   mutating func pass(arrival: UInt64?, wasThere: Bool) -> Bool {
     count += 1
     // A node may still come to a place that was left for good.
-    here = Absence(since: wasThere ? moment : 0, until: arrival ?? moment + 1)
+    here = Absence(since: wasThere ? moment : horizon, until: arrival ?? moment + 1)
     moments.since = max(moments.since, here.since)
     moments.until = min(moments.until, here.until)
     return count % LateRun.stride == 0
@@ -146,8 +156,9 @@ struct LateRun {
   ///   nil where the walk must go on as before.
   mutating func jump(from key: [UInt8]) -> [UInt8]? {
     if known == nil { known = all.zones(of: node) }
-    if let far = far(from: key) {
-      last = key
+    if let (near, far) = knownEnds(around: key) {
+      // The new zone ends where the known one begins.
+      last = first.flatMap { isBefore($0, near) ? near : nil }
       close()
       restart(from: far)
       return far
@@ -182,11 +193,17 @@ struct LateRun {
     found.removeAll(keepingCapacity: true)
   }
 
-  /// The far end of the known zones that begin at a key and were empty at the walk's moment.
-  private func far(from key: [UInt8]) -> [UInt8]? {
+  private func isBefore(_ key: [UInt8], _ other: [UInt8]) -> Bool {
+    isReversed ? other.lexicographicallyPrecedes(key) : key.lexicographicallyPrecedes(other)
+  }
+
+  /// The ends, in the order of the walk, of the known zones around a key that were empty at the
+  /// walk's moment.
+  private func knownEnds(around key: [UInt8]) -> (near: [UInt8], far: [UInt8])? {
     guard let known else { return nil }
     var index = known.partitionPoint { $0.high.lexicographicallyPrecedes(key) }
     guard index < known.count, known[index].low.lexicographicallyPrecedes(key) else { return nil }
+    let start = isReversed ? known[index].high : known[index].low
     var far: [UInt8]?
     while known.indices.contains(index), known[index].moments.contains(moment) {
       let zone = known[index]
@@ -195,6 +212,6 @@ struct LateRun {
       far = end
       index += isReversed ? -1 : 1
     }
-    return far
+    return far.map { (start, $0) }
   }
 }

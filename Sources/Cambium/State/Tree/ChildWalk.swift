@@ -24,7 +24,7 @@ struct ChildWalk: ~Copyable {
   /// Starts a walk over the children of a node id; at `from`, if that exists. In the past it uses
   /// and completes `zones`.
   init(
-    _ reader: StateReader, node: UInt64, moment: UInt64?, zones: ArrivalZones? = nil,
+    _ reader: StateReader, node: UInt64, moment: UInt64?, zones: ViewedZones? = nil,
     from: Key? = nil, isReversed: Bool = false
   ) throws {
     let present = try Cursor(reader.access, reader.tables.tree)
@@ -141,17 +141,23 @@ struct ChildWalk: ~Copyable {
     _ moment: UInt64, _ history: inout NearLookup,
     _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
-    while placesLeft > 0, try stepInPast() {
-      placesLeft -= 1
-      var arrival: UInt64?
-      if let found = try versionHere(moment, &history, &arrival, body) {
-        late?.end()
-        return found
+    do {
+      while placesLeft > 0, try stepInPast() {
+        placesLeft -= 1
+        var arrival: UInt64?
+        if let found = try versionHere(moment, &history, &arrival, body) {
+          late?.end()
+          return found
+        }
+        try passBy(arrival, moment)
       }
-      try passBy(arrival, moment)
+      late?.end()
+      return nil
+    } catch {
+      // The walk may go on behind a child that was there and could not be read.
+      late = nil
+      throw error
     }
-    late?.end()
-    return nil
   }
 
   /// Lends the version that the node at the walk's place had; else tells when the next one arrived.
@@ -174,8 +180,8 @@ struct ChildWalk: ~Copyable {
     }
   }
 
-  /// Passes the walk's place, which had no node yet, and those behind it that had none either, as
-  /// far as that is known.
+  /// Passes the walk's place, which had no node, and those behind it that had none either, as far
+  /// as that is known.
   private mutating func passBy(_ arrival: UInt64?, _ moment: UInt64) throws {
     let wasThere = past.isAtRemoved && past.removed?.firstRemoval.map { $0 > moment } != true
     guard late?.pass(arrival: arrival, wasThere: wasThere) == true else { return }

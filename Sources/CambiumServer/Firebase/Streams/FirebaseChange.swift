@@ -24,13 +24,13 @@ struct FirebaseChangeFinder {
   let old: FirebaseView
   let new: FirebaseView
 
-  /// The changes at places relative to the listened node, none within another. Those in `whole` are
-  /// told without a look at what was there.
+  /// The changes at places relative to the listened node, none within another. The ones in `whole`
+  /// are told even if nothing seems to have changed there.
   func changes(at places: [[Key]], whole: [[Key]] = []) throws -> [FirebaseChange] {
     var changes: [FirebaseChange] = []
     for place in places {
-      let isWhole = whole.contains(place)
-      guard let change = isWhole ? all(of: place) : try change(at: place) else { continue }
+      let all = whole.contains(place) ? all(of: place) : nil
+      guard let change = try change(at: place) ?? all else { continue }
       if let last = changes.last, change.keys.starts(with: last.keys) { continue }
       changes.append(change)
     }

@@ -43,9 +43,12 @@ final class FirebaseTouches {
     case .move(let source, let destination):
       places.append(Place(path: source))
       places.append(Place(path: destination))
-    case .declare(let collection, _):
+    case .declare(let collection, let definition):
       let (old, new) = try views()
-      if try !old.defaults(of: collection).isEmpty || !new.defaults(of: collection).isEmpty {
+      // Where a declaration is taken back, no moment tells its defaults any more.
+      if try definition == nil || !old.defaults(of: collection).isEmpty
+        || !new.defaults(of: collection).isEmpty
+      {
         redeclared.append(collection)
         places.append(Place(path: collection))
       }

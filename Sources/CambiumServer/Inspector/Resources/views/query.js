@@ -152,8 +152,8 @@ export function queryView(element, signal) {
       next = found.next;
       isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
-      if (isFirst) panel.dataset.moment = at ?? "now";
       show(isFirst);
+      if (isFirst) panel.dataset.moment = at ?? "now";
     } catch (error) {
       if (signal.aborted) return;
       isComplete = true;
