@@ -5,7 +5,6 @@
 // both directions, over and over; after each round every note is held against the list.
 
 import Simulation
-import Synchronization
 import Testing
 
 @testable import Cambium

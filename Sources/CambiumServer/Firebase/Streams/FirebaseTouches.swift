@@ -93,8 +93,7 @@ final class FirebaseTouches {
     return reduced.compactMap { $0.relative(to: listened)?.keys }
   }
 
-  /// The places that are told as a whole, whatever they were before, relative to a listened path;
-  /// none within another.
+  /// The places that are told as a whole, whatever they were before, relative to a listened path.
   func whole(below listened: NodePath) -> [[Key]] {
     if redeclared.contains(where: { listened.isWithin($0) }) { return [[]] }
     return redeclared.compactMap { $0.relative(to: listened)?.keys }
