@@ -43,6 +43,7 @@ enum Benchmark {
     defer { workspace.removeAll() }
     switch suite {
     case "models": try await ModelSuite(options, workspace).run()
+    case "transfers": try await TransferSuite(options, workspace).run()
     case "live": try await LiveSuite(options, workspace).run()
     default: try await EngineSuite(options, workspace).run()
     }

@@ -13,15 +13,16 @@ struct Options {
   var directory = "/var/tmp"
 
   private static let all = [
-    "layout", "engine", "models", "reads", "live", "past", "patterns", "serve",
+    "layout", "engine", "models", "reads", "transfers", "live", "past", "patterns", "serve",
   ]
 
   static let usage = """
-    usage: benchmark layout|engine|models|reads|live|past|patterns|serve [OPTION…]
+    usage: benchmark layout|engine|models|reads|transfers|live|past|patterns|serve [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
       --count N        records (engine, models, reads: 200000; layout: nodes, 100000;
-                       past: versions, 10000; serve: streams, 10000)
+                       transfers: accounts, 100000; past: versions, 10000;
+                       serve: streams, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
       --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
       --only NAME,…    only contenders whose name contains one of these
