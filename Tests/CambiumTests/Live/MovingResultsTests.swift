@@ -100,7 +100,7 @@ struct MovingResultsTests {
     let start = try database.head
     for _ in 0..<80 {
       try change()
-      try upheave(database, &random.random)
+      try random.upheave(database)
     }
     var followed: [Followed] = []
     while followed.count < 10 {
@@ -129,26 +129,6 @@ struct MovingResultsTests {
     return .sequence(SequenceNumber(start.rawValue + UInt64(random.below(count + 1))))
   }
 
-  /// Removes, moves or brings back much at once, now and then.
-  private func upheave(_ database: Database, _ random: inout FormatRandom) throws {
-    switch random.below(14) {
-    case 0: _ = try? database.undoLast(onConflict: .overwrite)
-    case 1:
-      let head = try database.head.rawValue
-      _ = try? database.undo(
-        SequenceNumber(1 + UInt64(random.below(Int(head)))), onConflict: .skipConflicts)
-    case 2: _ = try database.write { try $0.remove(random.pick(["things", "as", "bs"])) }
-    case 3:
-      let (from, to) = (random.below(60), 100 + random.below(60))
-      _ = try? database.write { tx in
-        try tx.move(
-          RandomConditions.things.appending(.text("p\(from)")),
-          to: RandomConditions.things.appending(.text("p\(to)")))
-      }
-    default: break
-    }
-  }
-
   // MARK: Changes
 
   @Test("needs the changes between, and reads no others", arguments: SeededGenerator.seeds(1, 2, 3))
@@ -159,7 +139,7 @@ struct MovingResultsTests {
       for _ in 0..<60 {
         let count = 1 + random.random.below(5)
         try database.write { tx in for _ in 0..<count { try random.change(tx) } }
-        try upheave(database, &random.random)
+        try random.upheave(database)
       }
       let collections = [RandomConditions.things, RandomConditions.people]
       let sort = { (changes: [NetChange]) in

@@ -112,6 +112,28 @@ extension RandomConditions {
     return record
   }
 
+  /// Removes, moves or brings back much at once, now and then.
+  mutating func upheave(_ database: Database) throws {
+    switch random.below(14) {
+    case 0: _ = try? database.undoLast(onConflict: .overwrite)
+    case 1:
+      let head = try database.head.rawValue
+      _ = try? database.undo(
+        SequenceNumber(1 + UInt64(random.below(Int(head)))), onConflict: .skipConflicts)
+    case 2:
+      let path: NodePath = random.pick(["things", "as", "bs"])
+      _ = try database.write { try $0.remove(path) }
+    case 3:
+      let (from, to) = (random.below(60), 100 + random.below(60))
+      _ = try? database.write { tx in
+        try tx.move(
+          RandomConditions.things.appending(.text("p\(from)")),
+          to: RandomConditions.things.appending(.text("p\(to)")))
+      }
+    default: break
+    }
+  }
+
   /// A query whose condition often has what an index can use.
   mutating func query() -> QueryDescription {
     if random.chance(oneIn: 8), let query = firsts() { return query }

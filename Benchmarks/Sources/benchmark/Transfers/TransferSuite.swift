@@ -2,11 +2,11 @@
 /// is durable; of one caller who waits for each, and of many who await theirs.
 ///
 /// The workload is that of SpacetimeDB's own benchmark: 100,000 accounts, chosen uniformly or by
-/// Zipf's law with an exponent of 1.5, so that many transfers are about the same few. Everybody
-/// makes the same transfers, and an array says which balances are left.
+/// Zipf's law with an exponent of 1.5, so that many transfers are about the same few. An array
+/// says which balances are left.
 struct TransferSuite {
   private static let peer = SQLiteBank.name
-  /// The transfers a second of 64 callers that are aimed at, where a flush takes so long.
+  /// The transfers a second of 64 callers that are aimed at, where a flush takes this long.
   private static let aim = (callers: 64, rate: 60_000.0, flush: 100e-6)
 
   private let accounts: Int

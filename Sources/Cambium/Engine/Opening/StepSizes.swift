@@ -22,6 +22,14 @@ package struct StepSizes: Sendable {
   /// A checkpoint is due only once the log has grown by the state's size divided by this.
   package var checkpointDivisor = 4
 
+  /// The records that a query for groups of the past would have to look at before a timeline is
+  /// kept for it.
+  package var timelineRecords = 10_000
+  /// The checkpoints of a timeline, if its history has that many transactions.
+  package var timelineCheckpoints = 4096
+  /// The memory that a timeline may take.
+  package var timelineBytes = 16 << 20
+
   /// Makes the defaults.
   package init() {}
 }

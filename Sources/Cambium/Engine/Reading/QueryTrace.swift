@@ -19,7 +19,7 @@ public struct QueryTrace: Sendable, CustomStringConvertible {
   public let relatedRead: Int
   /// The number of them that the condition accepts.
   public let accepted: Int
-  /// The number of results returned, or counted one by one; zero if a view has the aggregates.
+  /// The number of results returned, or counted one by one; zero for a count that a view has.
   public let results: Int
   /// The time from the planning to the last result, including the app's handling of each.
   public let duration: Duration

@@ -73,6 +73,14 @@ public final class Snapshot: Sendable {
     arrivalZones = nil
   }
 
+  /// The view of a reader's snapshot, at another moment of its past, from its horizon on.
+  init(_ other: Snapshot, asOf sequence: SequenceNumber) {
+    (source, tables, catalog) = (other.source, other.tables, other.catalog)
+    (directory, arrivalZones) = (other.directory, other.arrivalZones)
+    self.sequence = sequence
+    moment = sequence.rawValue
+  }
+
   /// The node at a path, existing or not. Nothing is read until the node is used.
   public subscript(path: NodePath) -> Node { Node(self, base: path, key: nil, version: nil) }
 

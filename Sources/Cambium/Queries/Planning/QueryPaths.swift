@@ -7,6 +7,9 @@ struct QueryPaths: Sendable {
 
   var count: Int { program.operands.count }
 
+  /// True if they lead to records other than the one that they are read from.
+  var usesRelated: Bool { program.usesRelated }
+
   init(_ paths: [PropertyPath], in scope: ConditionScope) throws {
     program = try ConditionProgram(reading: paths, in: scope)
     names = program.names

@@ -58,7 +58,7 @@ extension DynamicQuery {
 extension QueryPlan {
   func explanation(_ counts: QueryCounts) -> QueryExplanation {
     QueryExplanation(
-      steps: steps(counts), estimate: view == nil && counted == nil ? access.estimate : nil,
+      steps: steps(counts), estimate: readsRecords ? access.estimate : nil,
       entries: counts.entries, records: counts.records, accepted: counts.accepted,
       results: counts.results)
   }
@@ -75,6 +75,12 @@ extension QueryPlan {
       return [
         QueryStep(kind: .view, words: words, indexes: [counted.name], actual: counts?.results)
       ]
+    }
+    if let checkpoint {
+      let words =
+        "take the groups that \(name) had after transaction \(checkpoint.sequence), which are kept "
+        + "in memory, and what has changed in between, in \(checkpoint.changeCount) records"
+      return [QueryStep(kind: .view, words: words, actual: counts?.results)]
     }
     var steps = preparations.map { QueryStep(kind: .semijoin, words: $0) }
     steps += accessSteps(name, counts)

@@ -16,6 +16,8 @@ final class QueryPlan {
   var view: QueryViewAnswer?
   /// The group of a view that says how many there are; nil where they must be counted.
   var counted: QueryViewCount?
+  /// The checkpoint of a timeline with which the run has begun; nil where records were read.
+  var checkpoint: UsedCheckpoint?
   /// The joins, and what holds for the joined records.
   var joins: [QueryJoin] = []
   var joinedProgram: ConditionProgram?
@@ -34,7 +36,7 @@ extension QueryPlan {
   /// - Returns: The lines, without a line feed at the end.
   func explained(_ counts: QueryCounts?) -> String {
     var lines = steps(counts).map(\.words)
-    if view != nil || counted != nil { return lines.joined(separator: "\n") }
+    if !readsRecords { return lines.joined(separator: "\n") }
     lines.append("estimated: \(access.estimate) to look at")
     if let counts {
       let entries = counts.entries > 0 ? "\(counts.entries) entries, " : ""
@@ -47,6 +49,9 @@ extension QueryPlan {
 
   /// The number of results that must be kept for sorting; nil for all.
   var topCount: Int? { description.isComputed ? nil : description.heapCount }
+
+  /// True if the records, or entries of an index, are read.
+  var readsRecords: Bool { view == nil && counted == nil && checkpoint == nil }
 
   /// True if results come in the order of an index's entries.
   var usesIndexOrder: Bool { order == nil && access.scan != nil }

@@ -41,11 +41,13 @@ struct ComputedResults {
     try sorting.sorted().forEachValues(body)
   }
 
-  /// Visits all groups in the order of their values: those of a view, or of the records.
+  /// Visits all groups in the order of their values: those of a view, of a timeline, or of the
+  /// records.
   private func forEachUnorderedGroup(
     _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
   ) throws {
     if let view = run.plan.view { return try view.forEach(run.records.reader, body) }
+    if try GroupTimelines.forEachGroup(of: run, body) { return }
     let (records, paths) = (run.records, try GroupedPaths(grouping, in: run.scope))
     var groups = QueryGroups(paths)
     try run.forEach { key, record in

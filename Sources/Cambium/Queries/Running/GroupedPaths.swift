@@ -20,6 +20,43 @@ struct GroupedPaths: Sendable {
     places = grouping.measures
   }
 
+  /// True if they lead to records other than the one that is grouped.
+  var usesRelated: Bool { paths.usesRelated || values.usesRelated }
+
+  /// Adds what a record contributes to the aggregates of a group, which begin at an index.
+  @inline(__always)
+  func add(
+    _ record: RawSpan, key own: RawSpan, _ records: QueryRecords,
+    to accumulators: inout [QueryAccumulator], at start: Int, _ scratch: inout ByteBuffer
+  ) throws {
+    for index in places.indices {
+      guard let place = places[index] else {
+        accumulators[start + index].add()
+        continue
+      }
+      try values.lend(place, record, key: own, records) {
+        try accumulators[start + index].add($0, as: valueTypes[place], &scratch)
+      }
+    }
+  }
+
+  /// Removes what a record contributed; as ``add(_:key:_:to:at:_:)``.
+  @inline(__always)
+  func remove(
+    _ record: RawSpan, key own: RawSpan, _ records: QueryRecords,
+    from accumulators: inout [QueryAccumulator], at start: Int
+  ) throws {
+    for index in places.indices {
+      guard let place = places[index] else {
+        accumulators[start + index].remove()
+        continue
+      }
+      try values.lend(place, record, key: own, records) {
+        try accumulators[start + index].remove($0)
+      }
+    }
+  }
+
   /// Appends the ordered bytes of the values that a record is grouped by: its group's identity.
   @inline(__always)
   func appendGroup(
@@ -28,6 +65,21 @@ struct GroupedPaths: Sendable {
     for index in types.indices {
       try paths.lend(index, record, key: own, records) {
         try OrderedBytes.append(stored: $0, as: types[index], to: &bytes)
+      }
+    }
+  }
+
+  /// Appends the values that a record is grouped by, in the form in which it has them: 1 and 1.0
+  /// make the same group.
+  func appendForm(
+    of record: RawSpan, key own: RawSpan, _ records: QueryRecords, to bytes: inout ByteBuffer
+  ) throws {
+    for index in types.indices {
+      try paths.lend(index, record, key: own, records) { value in
+        // Null need not be stored.
+        let shown = try value.isNull ? value.extracting(0..<0) : value
+        bytes.append(littleEndian: UInt32(shown.byteCount))
+        bytes.append(shown)
       }
     }
   }

@@ -25,6 +25,20 @@ struct QueryAccumulator {
     }
   }
 
+  /// Removes a record that was added, whatever it has.
+  mutating func remove() { count -= 1 }
+
+  /// Removes a record's value that was added; empty where it has none. An extreme cannot: it has
+  /// forgotten the other values.
+  mutating func remove(_ value: RawSpan) throws {
+    if try value.isNull { return }
+    switch kind {
+    case .count: count -= 1
+    case .sum, .average: try sum.remove(value)
+    case .minimum, .maximum: assertionFailure("an extreme cannot be taken back")
+    }
+  }
+
   private mutating func addExtreme(
     _ value: RawSpan, _ type: PropertyType, _ scratch: inout ByteBuffer
   ) throws {

@@ -28,20 +28,26 @@ struct QueryGroups: ~Copyable {
     isOne = paths.types.isEmpty
   }
 
+  /// Groups with what they have added up to so far: for each, the aggregates of `paths`.
+  init(_ paths: GroupedPaths, _ table: GroupTable, _ accumulators: [QueryAccumulator]) {
+    self.init(paths)
+    (self.table, self.accumulators) = (table, accumulators)
+  }
+
   /// Takes a record into account.
   mutating func add(
     _ record: RawSpan, key own: RawSpan, _ records: QueryRecords, by paths: GroupedPaths
   ) throws {
     let start = try group(of: record, key: own, records, by: paths) * aggregates.count
-    for index in paths.places.indices {
-      guard let place = paths.places[index] else {
-        accumulators[start + index].add()
-        continue
-      }
-      try paths.values.lend(place, record, key: own, records) {
-        try accumulators[start + index].add($0, as: paths.valueTypes[place], &scratch)
-      }
-    }
+    try paths.add(record, key: own, records, to: &accumulators, at: start, &scratch)
+  }
+
+  /// Removes a record that was added. Its group stays, also without records.
+  mutating func remove(
+    _ record: RawSpan, key own: RawSpan, _ records: QueryRecords, by paths: GroupedPaths
+  ) throws {
+    let start = try group(of: record, key: own, records, by: paths) * aggregates.count
+    try paths.remove(record, key: own, records, from: &accumulators, at: start)
   }
 
   /// The number of a record's group, which is made if it is the first.

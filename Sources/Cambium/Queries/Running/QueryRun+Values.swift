@@ -32,6 +32,7 @@ extension QueryRun {
       isCut = try !body(values) || !window.goesOn
       return !isCut
     }
+    if !plan.readsRecords { work.count(results: window.handed) }
     if isCut { end = QueryCursor(query: 0, computed: before + window.handed) }
   }
 

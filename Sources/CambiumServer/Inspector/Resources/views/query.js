@@ -152,6 +152,7 @@ export function queryView(element, signal) {
       next = found.next;
       isComplete = next === undefined;
       rows = isFirst ? found : [...rows, ...found];
+      answered = asked;
       show(isFirst);
       if (isFirst) panel.dataset.moment = at ?? "now";
     } catch (error) {
@@ -265,7 +266,26 @@ export function queryView(element, signal) {
     }
   });
 
+  /** The queries whose rows are here, and whose groups of the past the server was asked for. */
+  let answered;
+  let prepared;
+
+  /** The server keeps a timeline of groups that it is asked for at two past moments: so a chart that
+   * is shown can be dragged through time. It keeps none of extremes. */
+  async function prepareDrag() {
+    const query = asked;
+    if (answered !== query || prepared === query || moment() !== undefined) return;
+    if (!isGrouped(query) || /\b(min|max)\(/i.test(query)) return;
+    prepared = query;
+    for (const share of [0.75, 0.5]) {
+      if (asked !== query || route.parameters.tab !== "chart") return;
+      const at = store.horizon + Math.floor(share * (store.head - store.horizon));
+      await lines("query", { query, at, page }, { signal }).catch(() => {});
+    }
+  }
+
   function drawChart() {
+    prepareDrag();
     const { numbers, across } = chartColumns(rows, table.columns);
     const value = numbers.includes(route.parameters.y) ? route.parameters.y
       : numbers.find((name) => name !== across);

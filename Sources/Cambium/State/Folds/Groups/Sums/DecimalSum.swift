@@ -22,7 +22,7 @@ struct DecimalSum: Hashable, Sendable {
   /// Adds another sum.
   mutating func add(_ other: DecimalSum) {
     finite.add(other.finite)
-    notNumbers += other.notNumbers
+    notNumbers &+= other.notNumbers
   }
 
   /// Adds a whole number.

@@ -28,9 +28,9 @@ struct ExactSum: Hashable, Sendable {
   /// Adds another sum.
   mutating func add(_ other: ExactSum) {
     finite.add(other.finite)
-    notNumbers += other.notNumbers
-    infinities += other.infinities
-    negativeInfinities += other.negativeInfinities
+    notNumbers &+= other.notNumbers
+    infinities &+= other.infinities
+    negativeInfinities &+= other.negativeInfinities
   }
 
   /// Adds a whole number.

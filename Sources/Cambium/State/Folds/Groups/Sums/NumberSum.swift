@@ -21,7 +21,7 @@ struct NumberSum: Hashable, Sendable {
   init() {}
 
   /// The count of numbers included.
-  var count: UInt64 { integerCount + doubleCount + decimalCount }
+  var count: UInt64 { integerCount &+ doubleCount &+ decimalCount }
 
   /// Adds a stored value.
   @inline(__always)
@@ -31,14 +31,14 @@ struct NumberSum: Hashable, Sendable {
   @inline(__always)
   mutating func remove(_ stored: RawSpan) throws { try change(stored, isRemoval: true) }
 
-  /// Adds another sum.
+  /// Adds another sum; it may have had more removed than added, if this one makes up for that.
   mutating func add(_ other: NumberSum) {
     integers += other.integers
-    integerCount += other.integerCount
+    integerCount &+= other.integerCount
     doubles.add(other.doubles)
-    doubleCount += other.doubleCount
+    doubleCount &+= other.doubleCount
     decimals.add(other.decimals)
-    decimalCount += other.decimalCount
+    decimalCount &+= other.decimalCount
   }
 
   @inline(__always)

@@ -12,6 +12,7 @@ struct ChangesBetween {
   private let old: QueryRecords
   private let new: QueryRecords
   private let collections: [NodePath]
+  private let work: QueryWork?
   /// The number of operations and transactions that may still be read.
   private var left: Int
   /// The records that were touched, by their collections.
@@ -27,24 +28,32 @@ struct ChangesBetween {
   ///   - new: The records at the moment that they lead to, which may be the earlier one.
   ///   - collections: The collections whose records are looked at.
   ///   - most: The largest number of operations and transactions to be read.
-  init(from old: QueryRecords, to new: QueryRecords, in collections: [NodePath], most: Int) {
-    (self.old, self.new, self.collections, left) = (old, new, collections, most)
+  ///   - work: Counts what is read, and may interrupt it.
+  init(
+    from old: QueryRecords, to new: QueryRecords, in collections: [NodePath], most: Int,
+    _ work: QueryWork? = nil
+  ) {
+    (self.old, self.new, self.collections, self.work) = (old, new, collections, work)
+    left = most
   }
 
   /// Reads the changes.
   ///
+  /// - Parameter readsWhole: True if collections that came, went or moved as a whole are read.
   /// - Returns: One for each record that differs; nil where there is more to read than is wanted,
   ///   or a declaration lies between the moments.
   /// - Throws: ``DatabaseError/compacted(oldest:)``, ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: O(*k*) for *k* operations between the moments, and two lookups for each record
   ///   that they touched; where a collection came or went as a whole, O(*n*) for its *n* records.
-  mutating func read() throws -> [NetChange]? {
+  mutating func read(readsWhole: Bool = true) throws -> [NetChange]? {
     let (one, other) = (old.snapshot.sequence, new.snapshot.sequence)
     guard try readLog(after: min(one, other), through: max(one, other)) else { return nil }
+    if !readsWhole && !whole.isEmpty { return nil }
     var changes: [NetChange] = []
     for collection in whole { try addAll(of: collection, to: &changes) }
     for (collection, keys) in touched where !whole.contains(collection) {
       for key in keys {
+        try work?.count(records: 2)
         add(
           try old.record(collection, key), try new.record(collection, key), key, collection,
           to: &changes)
@@ -78,6 +87,7 @@ struct ChangesBetween {
   }
 
   private mutating func note(_ stored: [UInt8]) throws -> Bool {
+    try work?.count(entries: 1)
     left -= 1
     var operations = OperationReader(stored)
     while left >= 0, let operation = try operations.next() {
