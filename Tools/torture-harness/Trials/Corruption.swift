@@ -84,7 +84,8 @@ struct Corruption {
     options.createIfMissing = false
     let database = try Database(at: place, options: options)
     var complaint: String?
-    // Nothing is wrong in a page that is an older form of itself, but the tree around it.
+    // Nothing is wrong in a page that is an older form of itself, or that leads to an older page,
+    // but the tree around it.
     do { complaint = try self.complaint(database) } catch let error as Violation where isOlder {
       complaint = "\(error)"
     }

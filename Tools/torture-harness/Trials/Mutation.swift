@@ -6,7 +6,7 @@ struct Mutation: CustomStringConvertible {
   let description: String
   private(set) var bytes: [UInt8]
   private let original: [UInt8]
-  /// True if a page is what it was at an earlier moment.
+  /// True if a page, or a sector of one, may be what it was at an earlier moment.
   private(set) var isOlder = false
 
   private static let kinds = [
@@ -38,6 +38,8 @@ struct Mutation: CustomStringConvertible {
     case "swapped sectors", "swapped pages":
       bytes.replaceSubrange(first, with: original[second])
       bytes.replaceSubrange(second, with: original[first])
+      // The unused part of a page keeps what another page had at the same place.
+      isOlder = size == 512 && a % 8 == b % 8
       detail = "\(a) and \(b)"
     case "stale page":
       if second.upperBound <= older.count { bytes.replaceSubrange(second, with: older[second]) }
