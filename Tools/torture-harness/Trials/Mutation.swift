@@ -38,8 +38,9 @@ struct Mutation: CustomStringConvertible {
     case "swapped sectors", "swapped pages":
       bytes.replaceSubrange(first, with: original[second])
       bytes.replaceSubrange(second, with: original[first])
-      // The unused part of a page keeps what another page had at the same place.
-      isOlder = size == 512 && a % 8 == b % 8
+      // The unused part of a page keeps what another page had at the same place. The first sector
+      // has the page's number.
+      isOlder = size == 512 && a % 8 == b % 8 && a % 8 > 0
       detail = "\(a) and \(b)"
     case "stale page":
       if second.upperBound <= older.count { bytes.replaceSubrange(second, with: older[second]) }
