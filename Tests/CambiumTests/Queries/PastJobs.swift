@@ -80,3 +80,14 @@ extension Database {
   /// Waits until the timelines are made that are wanted.
   func finishTimelines() { jobs.finish(jobs[TimelineJob.self]) }
 }
+
+/// Lends a new database that makes timelines of however few records.
+func withTimelines(
+  checkpoints: Int = StepSizes().timelineCheckpoints, _ body: (Database) throws -> Void
+) throws {
+  try withDatabase {
+    ($0.stepSizes.timelineRecords, $0.stepSizes.timelineCheckpoints) = (0, checkpoints)
+  } _: {
+    try body($0)
+  }
+}

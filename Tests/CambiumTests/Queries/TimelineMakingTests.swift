@@ -24,9 +24,7 @@ struct TimelineMakingTests {
 
   @Test("are made for the second moment that is asked for, and say so")
   func secondMoment() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       var jobs = PastJobs(13)
       for _ in 0..<50 { try jobs.write(to: database, states: 3) }
       #expect(try kept(PastJobs.query, at: 20, database) == nil)
@@ -52,9 +50,7 @@ struct TimelineMakingTests {
       "jobs where jobs by boss any (size > 3) | group by state select count",
     ])
   func others(query: String) throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       var definition = CollectionDefinition()
       definition.properties = [PropertyDefinition("boss", .reference("jobs"))]
       try database.write { [definition] in try $0.declare("jobs", definition) }
@@ -66,9 +62,7 @@ struct TimelineMakingTests {
 
   @Test("are made of the records where a group's values have several forms")
   func forms() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       for (key, value) in [("b", Value.integer(1)), ("a", .double(1)), ("c", .integer(2))] {
         try database.write { try $0.set(NodePath(keys: ["jobs", .text(key)]), to: ["n": value]) }
       }
@@ -84,9 +78,7 @@ struct TimelineMakingTests {
 
   @Test("are read from the records while the timeline is made, and if it cannot be")
   func failed() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       var jobs = PastJobs(15)
       for _ in 0..<30 { try jobs.write(to: database, states: 3) }
       #expect(try kept(PastJobs.query, at: 11, database) == nil)
@@ -126,9 +118,7 @@ struct TimelineMakingTests {
   func nameless() throws {
     var counts: [[DynamicRecord]] = []
     for count in [3, 5] {
-      try withDatabase {
-        $0.stepSizes.timelineRecords = 0
-      } _: { database in
+      try withTimelines { database in
         for key in 0..<count {
           try database.write {
             try $0.set(NodePath(keys: ["jobs", .integer(Int64(key))]), to: [:])
@@ -148,9 +138,7 @@ struct TimelineMakingTests {
 
   @Test("are read from the records where a later transaction brings a value in another form")
   func laterForm() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       let query = "jobs | group by n select count"
       func set(_ key: String, _ value: Value) throws {
         try database.write { try $0.set(NodePath(keys: ["jobs", .text(key)]), to: ["n": value]) }
@@ -167,9 +155,7 @@ struct TimelineMakingTests {
 
   @Test("are read from the records where a value had another form between two checkpoints")
   func formBetween() throws {
-    try withDatabase {
-      ($0.stepSizes.timelineRecords, $0.stepSizes.timelineCheckpoints) = (0, 2)
-    } _: { database in
+    try withTimelines(checkpoints: 2) { database in
       let query = "jobs | group by n select count"
       for value in [Value.integer(1), 2, .double(1), 2, 3] {
         try database.write { tx in
@@ -189,10 +175,7 @@ struct TimelineMakingTests {
   @Test("can be interrupted, as reading the records can")
   func interrupted() throws {
     struct Enough: Error {}
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0; $0.stepSizes.timelineCheckpoints = 2
-    } _: {
-      database in
+    try withTimelines(checkpoints: 2) { database in
       var jobs = PastJobs(18)
       for _ in 0..<10 { try jobs.write(to: database, states: 3) }
       for _ in 0..<790 { try jobs.write("s1", to: database) }
@@ -206,9 +189,7 @@ struct TimelineMakingTests {
 
   @Test("are those of the default of then, where absence stood for something else")
   func defaults() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       func declare(_ state: String) throws {
         var definition = CollectionDefinition()
         definition.properties = [PropertyDefinition("state", .string)]
@@ -238,9 +219,7 @@ struct TimelineMakingTests {
 
   @Test("go on while transactions follow, until a group comes that is new")
   func laterTransactions() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       var jobs = PastJobs(12)
       for _ in 0..<100 { try jobs.write(to: database, states: 3) }
       for moment in [40, 50] { _ = try jobs.compare(at: moment, database) }
@@ -261,9 +240,7 @@ struct TimelineMakingTests {
 
   @Test("come in pages, and are counted")
   func pages() throws {
-    try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-    } _: { database in
+    try withTimelines { database in
       var jobs = PastJobs(16)
       for _ in 0..<80 { try jobs.write(to: database, states: 5) }
       for moment in [30, 31, 32] { _ = try jobs.compare(at: moment, database) }
