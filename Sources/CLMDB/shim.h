@@ -1,4 +1,9 @@
 #include <lmdb.h>
+
+// Asks the processor to load a line of memory, which need not exist, without waiting for it. Swift
+// has no name for this.
+static inline void cambium_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #ifdef __linux__
 #include <stdint.h>
 #include <string.h>

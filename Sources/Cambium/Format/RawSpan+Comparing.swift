@@ -7,16 +7,7 @@ extension RawSpan {
   /// Less than, equal to or greater than zero if it sorts before, with or after another.
   @inline(__always)
   func compare(_ other: RawSpan) -> Int {
-    let limit = min(byteCount, other.byteCount)
-    return unsafe withUnsafeBytes { a in
-      unsafe other.withUnsafeBytes { b in
-        guard limit > 0, let a = a.baseAddress, let b = b.baseAddress else {
-          return byteCount - other.byteCount
-        }
-        let order = Int(unsafe memcmp(a, b, limit))
-        return order == 0 ? byteCount - other.byteCount : order
-      }
-    }
+    unsafe withUnsafeBytes { own in unsafe other.withUnsafeBytes { unsafe own.order(to: $0) } }
   }
 
   /// True if `wanted` occurs anywhere in these bytes; an empty one always does.

@@ -5,7 +5,8 @@ extension Access {
   /// until `body` returns false.
   ///
   /// - Throws: Any error that `body` throws; ``StorageError`` as ``Cursor/seek(_:)`` does.
-  package func walk(
+  @inlinable @inline(__always)
+  public func walk(
     _ table: Table, startingWith prefix: [UInt8] = [],
     _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
@@ -31,7 +32,8 @@ extension Access {
 }
 
 extension RawSpan {
-  fileprivate func starts(with prefix: [UInt8]) -> Bool {
+  @usableFromInline
+  func starts(with prefix: [UInt8]) -> Bool {
     if byteCount < prefix.count { return false }
     return unsafe extracting(0..<prefix.count).withUnsafeBytes { own in
       unsafe prefix.withUnsafeBytes { unsafe own.order(to: $0) == 0 }

@@ -4,7 +4,7 @@
 import CLMDB
 
 /// A place in a table, for walking it in key order. It must end before its transaction does.
-@safe package struct Cursor: ~Copyable {
+@safe public struct Cursor: ~Copyable {
   /// LMDB's cursor, in a writer's transaction.
   private let handle: OpaquePointer?
   /// Our own, in a reader's.
@@ -13,8 +13,11 @@ import CLMDB
   private let table: Table
   @usableFromInline var key = unsafe MDB_val()
   @usableFromInline var value = unsafe MDB_val()
+  /// The entries that a walk has read ahead.
+  @usableFromInline var batch = EntryBatch()
 
   /// Opens a cursor that has no position yet.
+  @usableFromInline
   package init(_ access: Access, _ table: Table) throws {
     self.table = table
     self.access = access
@@ -37,6 +40,7 @@ import CLMDB
   /// - Returns: True if there is one.
   /// - Throws: ``StorageError`` of kind `.corrupt` if the entry, or the one before the key, does
   ///   not match its checksum, or a page on the way is damaged. The other moves throw the same.
+  @usableFromInline
   package mutating func seek(_ wanted: RawSpan) throws -> Bool {
     try unsafe wanted.withUnsafeBytes { wanted in
       if reading != nil {
@@ -57,6 +61,7 @@ import CLMDB
   }
 
   /// Goes to the first entry of the table.
+  @usableFromInline
   package mutating func first() throws -> Bool {
     if reading != nil {
       do throws(StorageError) { return arrive(try reading?.goToEdge(isLast: false)) } catch {
@@ -93,23 +98,45 @@ import CLMDB
   }
 
   /// Visits the current entry and those on one side of it, until `body` returns false or there are
-  /// no more: quicker than a step and a look at each. The cursor stays at the last one visited.
+  /// no more: quicker than a step and a look at each. The cursor has no place afterwards.
   ///
   /// - Parameters:
   ///   - isReversed: True to go to the entries before.
   ///   - body: Takes the key and the value.
   /// - Throws: Any error that `body` throws; ``StorageError`` as ``seek(_:)`` does.
-  package mutating func walk(
+  @inlinable @inline(__always)
+  public mutating func walk(
     isReversed: Bool, _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
-    if let pages = access.pages, reading != nil {
-      defer { _ = arrive(true) }
-      try reading?.walk(isReversed: isReversed, failure: pages.readingError, body)
-      return
+    try walkBatches(isReversed: isReversed) { batch in
+      for index in 0..<batch.count {
+        guard try batch.lend(index, body) else { return false }
+      }
+      return true
     }
-    while try withEntry(body) {
-      guard try move(isReversed ? MDB_PREV : MDB_NEXT) else { return }
+  }
+
+  /// As ``walk(isReversed:_:)``, but `body` takes some entries at a time.
+  @inlinable @inline(__always)
+  public mutating func walkBatches(
+    isReversed: Bool, _ body: (inout EntryBatch) throws -> Bool
+  ) throws {
+    batch.restart()
+    while try readBatch(isReversed: isReversed), try body(&batch) {}
+  }
+
+  /// Reads the next entries of a walk: of our own pages as many as lie on one leaf, else one, since
+  /// a writer's entries move when it writes.
+  @usableFromInline
+  mutating func readBatch(isReversed: Bool) throws -> Bool {
+    if reading != nil {
+      do throws(StorageError) {
+        return try reading?.read(&batch, isReversed: isReversed) ?? false
+      } catch { throw told(error) }
     }
+    if !batch.begin(upTo: 1), try !move(isReversed ? MDB_PREV : MDB_NEXT) { return false }
+    unsafe batch.add(key.bytes, value.bytes)
+    return true
   }
 
   /// Takes over the entry that our own cursor has reached.
@@ -138,7 +165,7 @@ import CLMDB
 
   /// Lends the key and value of the cursor's current entry.
   @inlinable @inline(__always)
-  package func withEntry<R>(_ body: (_ key: RawSpan, _ value: RawSpan) throws -> R) rethrows -> R {
+  public func withEntry<R>(_ body: (_ key: RawSpan, _ value: RawSpan) throws -> R) rethrows -> R {
     try unsafe key.lend { key in try unsafe value.lend { value in try body(key, value) } }
   }
 }

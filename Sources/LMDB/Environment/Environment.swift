@@ -276,10 +276,10 @@ extension Environment {
 }
 
 /// A table's handle, valid as long as its environment.
-package struct Table: Sendable, Hashable {
-  @usableFromInline let index: UInt32
+public struct Table: Sendable, Hashable {
+  let index: UInt32
   /// The protection of its entries.
-  @usableFromInline let seal: Seal
+  let seal: Seal
 
   init(index: UInt32, seal: Seal = .none) {
     self.index = index

@@ -1,3 +1,5 @@
+import CLMDB
+
 /// A branch or leaf page in the map, whose contents are not trusted.
 ///
 /// Each load is checked against the page's bounds, so that damage gives an error where LMDB would
@@ -26,6 +28,10 @@
     else { throw MappedPage.fault(number, "its header is damaged") }
   }
 
+  /// True if both are the same page.
+  @inline(__always)
+  func isSame(as other: MappedPage) -> Bool { unsafe start == other.start }
+
   /// The page number in the header, for messages.
   private var number: UInt64 { unsafe start.loadUnaligned(as: UInt64.self) }
 
@@ -46,6 +52,13 @@
       throw fault("node \(index) is said to be at \(offset)")
     }
     return offset
+  }
+
+  /// Asks the processor to load a node, which need not exist.
+  @inline(__always)
+  func prefetch(_ index: Int) {
+    guard let offset = try? offset(index) else { return }
+    unsafe cambium_prefetch(start + offset)
   }
 
   /// The key of the node at an offset.
@@ -75,13 +88,25 @@
   }
 
   /// The first node from `first` on whose key is not less than the one wanted.
+  ///
+  /// - Parameters:
+  ///   - wanted: The key.
+  ///   - first: The first node that may be it.
+  ///   - isAhead: True for a page that the processor's caches probably do not hold: while it waits
+  ///     for a node, both are on their way that the next step may look at.
+  /// - Returns: The node, which may be behind the last one, and true if it has the key.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
   @inline(__always)
   func lowerBound(
-    _ wanted: UnsafeRawBufferPointer, from first: Int
+    _ wanted: UnsafeRawBufferPointer, from first: Int, isAhead: Bool = false
   ) throws(StorageError) -> (index: Int, isExact: Bool) {
     var (low, high) = (first, count)
     while low < high {
       let middle = (low &+ high) >> 1
+      if isAhead && high &- low > 2 {
+        prefetch((low &+ middle) >> 1)
+        prefetch((middle &+ 1 &+ high) >> 1)
+      }
       let order = unsafe try key(middle).order(to: wanted)
       if order == 0 { return (middle, true) }
       if order < 0 { low = middle &+ 1 } else { high = middle }
@@ -153,12 +178,27 @@
 
 extension UnsafeRawBufferPointer {
   /// Less than 0 if these bytes sort before the others, 0 if they are equal.
-  @inline(__always)
-  func order(to other: UnsafeRawBufferPointer) -> Int {
+  ///
+  /// Most keys are short, and have much in common with those that they are compared with, so eight
+  /// bytes at a time take a third of what `memcmp` does.
+  @inlinable @inline(__always)
+  public func order(to other: UnsafeRawBufferPointer) -> Int {
     guard let left = baseAddress, let right = other.baseAddress else {
       return count &- other.count
     }
-    let order = unsafe memcmp(left, right, Swift.min(count, other.count))
-    return order != 0 ? Int(order) : count &- other.count
+    let shared = Swift.min(count, other.count)
+    if shared < 8 || shared > 40 {
+      let order = unsafe memcmp(left, right, shared)
+      return order != 0 ? Int(order) : count &- other.count
+    }
+    var offset = 0
+    while true {
+      let one = unsafe left.loadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+      let two = unsafe right.loadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+      if one != two { return one < two ? -1 : 1 }
+      if offset &+ 8 == shared { return count &- other.count }
+      // The last eight bytes may overlap those before them, which are equal.
+      offset = Swift.min(offset &+ 8, shared &- 8)
+    }
   }
 }

@@ -1,3 +1,5 @@
+import CLMDB
+
 /// The pages of a snapshot in the map, by their numbers.
 ///
 /// The owner must keep the snapshot's ``SnapshotPages`` as well; this structure counts no
@@ -22,6 +24,24 @@
     }
     let place = unsafe start + Int(number) &* PageFormat.pageSize
     return unsafe try MappedPage(at: place, number, isBranch: isBranch)
+  }
+
+  /// Asks the processor to load the beginning of a page: its header and the places of its nodes.
+  @inline(__always)
+  func prefetch(_ number: UInt64) { prefetch(number, lines: 0..<2) }
+
+  /// The processor loads memory in lines, of which a page has so many.
+  static let linesCount = PageFormat.pageSize / lineSize
+  private static let lineSize = 64
+
+  /// Asks the processor to load some lines of a page, as far as it has them.
+  @inline(__always)
+  func prefetch(_ number: UInt64, lines: Range<Int>) {
+    guard number < limit else { return }
+    let place = unsafe start + Int(number) &* PageFormat.pageSize
+    for line in lines where line < MappedPages.linesCount {
+      unsafe cambium_prefetch(place + line &* MappedPages.lineSize)
+    }
   }
 
   /// The root of a tree that is not empty.
@@ -49,7 +69,7 @@
       level &-= 1
       leaf = try page(try leaf.child(unsafe leaf.way(to: key)), isBranch: level > 1)
     }
-    let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
+    let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0, isAhead: true)
     return (leaf, index, isExact)
   }
 

@@ -157,25 +157,51 @@ import CLMDB
     }
   }
 
-  /// Visits the current entry and those on one side of it, until `body` returns false.
+  /// Reads the current entry, or the one that follows the last batch, and others of the same leaf.
+  ///
+  /// An entry that cannot be read ends a batch, so that those before it are handed out first.
   ///
   /// - Parameters:
+  ///   - batch: The batch of the walk, which gets the entries.
   ///   - isReversed: True to go to the entries before.
-  ///   - failure: Makes the error that the caller expects of damage.
-  ///   - body: Takes the key and the value, without its seal.
-  /// - Throws: Any error that `body` throws; what `failure` makes.
-  mutating func walk(
-    isReversed: Bool, failure: (StorageError) -> any Error,
-    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
-  ) throws {
-    guard state == .placed else { return }
-    while true {
-      let (key, value) = unsafe (key, value)
-      guard unsafe try body(key.bytes, value.bytes) else { return }
+  /// - Returns: True if there are any.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  mutating func read(
+    _ batch: inout EntryBatch, isReversed: Bool
+  ) throws(StorageError) -> Bool {
+    guard state == .placed else { return false }
+    if !batch.begin(), try !(isReversed ? stepBack() : stepForward()) { return false }
+    unsafe batch.add(key, value)
+    let page = unsafe levels[leaf].page
+    let (step, end) = isReversed ? (-1, -1) : (1, page.count)
+    var index = unsafe levels[leaf].index
+    // The next leaf is loaded while this one is read, a part of it with each entry.
+    let next = leafBeside(step)
+    let lines = MappedPages.linesCount / max(page.count &- 1, 1) &+ 1
+    while batch.hasRoom, index &+ step != end {
       do throws(StorageError) {
-        guard try isReversed ? stepBack() : stepForward() else { return }
-      } catch { throw failure(error) }
+        let entry = unsafe try checkedEntry(page, index &+ step)
+        let order = unsafe key.order(to: entry.key)
+        guard isReversed ? order > 0 : order < 0 else { break }
+        unsafe (key, value) = unsafe entry
+      } catch { break }
+      if let next {
+        let part = min(index, index &+ step)
+        pages.prefetch(next, lines: part &* lines..<(part &+ 1) &* lines)
+      }
+      index &+= step
+      unsafe batch.add(key, value)
     }
+    unsafe levels[leaf].index = index
+    return true
+  }
+
+  /// The leaf on one side, if it is below the same branch.
+  private func leafBeside(_ step: Int) -> UInt64? {
+    guard leaf > 0 else { return nil }
+    let above = unsafe levels[leaf &- 1]
+    let index = above.index &+ step
+    return index >= 0 && index < above.page.count ? try? above.page.child(index) : nil
   }
 
   @inline(__always)
@@ -275,12 +301,20 @@ import CLMDB
   @inline(__always)
   private mutating func load() throws(StorageError) {
     let at = unsafe levels[leaf]
-    let entry = unsafe try pages.entry(at.page, at.index)
-    unsafe key = unsafe entry.key
-    unsafe value = unsafe try table.seal.open(entry.key, entry.value)
+    unsafe (key, value) = unsafe try checkedEntry(at.page, at.index)
+  }
+
+  /// An entry without its seal.
+  @inline(__always)
+  private func checkedEntry(
+    _ page: MappedPage, _ index: Int
+  ) throws(StorageError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    let entry = unsafe try pages.entry(page, index)
+    let value = unsafe try table.seal.open(entry.key, entry.value)
     // Such tables are small, and a partial walk looks only at the key at which it ends.
     if table.seal == .ownTrailing, unsafe !table.seal.holds(entry.key, entry.value) {
       throw Seal.broken()
     }
+    return unsafe (entry.key, value)
   }
 }

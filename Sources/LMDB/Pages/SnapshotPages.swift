@@ -134,12 +134,27 @@ struct NamedTable: Sendable {
     return nil
   }
 
-  /// Looks a key up, first on the leaf of the last lookup if it may be there.
+  /// Looks a key up: where it is known to be, or first on the leaf of the last lookup if it may be
+  /// there.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - key: The key.
+  ///   - last: The leaf of the last lookup; afterwards that of this one.
+  ///   - known: Keys that were looked for together; nil where none were.
+  /// - Returns: The value without its seal; nil if there is no entry.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
   func find(
-    _ table: Table, _ key: UnsafeRawBufferPointer, near last: inout MappedPage?
+    _ table: Table, _ key: UnsafeRawBufferPointer, near last: inout MappedPage?,
+    _ known: inout JointLookup?
   ) throws(StorageError) -> MDB_val? {
     let tree = trees[Int(table.index)]
     if tree.depth == 0 { return nil }
+    if known?.isPending == true { known?.descend(pages, tree) }
+    if let (leaf, index) = unsafe known?.take(key) {
+      last = leaf
+      return unsafe try opened(leaf, index, table)
+    }
     if let leaf = last {
       let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
       if isExact { return unsafe try opened(leaf, index, table) }

@@ -1,3 +1,5 @@
+import LMDB
+
 /// The children of a node, in key order: a description that reads nothing until it is walked.
 ///
 ///     var newest = snapshot["flights"].children.reversed().limit(10).makeCursor()
@@ -51,21 +53,23 @@ public struct Children: Walk, Refinable {
   ///   - body: Takes the value, or nil for a child without that property.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
-    let id = try node.snapshot.nameID(property)
+    let name = try node.snapshot.nameID(property)
     var left = most
-    if left == 0 { return }
-    var steps = try ChildSteps(
-      node.snapshot, node.nodeID(), from: first, isReversed: isReversed)
     // Mostly each record has the property at the same place.
     var place = 0
-    try steps.forEach { _, header, version in
+    if left == 0 { return }
+    var steps = try ChildSteps(node.snapshot, node.nodeID(), from: first, isReversed: isReversed)
+    try steps.forEachRecord { record in
       var value: Value?
-      if let id, header.kind == .record {
-        let record = version.extracting(droppingFirst: header.contentOffset)
-        let table = try RecordTable(record)
-        if let index = try table.index(record, of: id, near: place) {
-          value = try Value(record.extracting(table.value(record, index)))
-          place = index
+      if let name, record.byteCount > 0 {
+        if let range = try RecordTable.likelyRange(record, of: name, at: place) {
+          value = try Value(record.extracting(range))
+        } else {
+          let table = try RecordTable(record)
+          if let index = try table.index(record, of: name) {
+            value = try Value(record.extracting(table.value(record, index)))
+            place = index
+          }
         }
       }
       try body(value)
@@ -175,14 +179,27 @@ struct ChildSteps: ~Copyable {
     return try walk?.next(body)
   }
 
-  /// Visits the children from here on, until `body` returns false; see ``ChildWalk/forEach(_:)``.
-  mutating func forEach(
-    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool
-  ) throws {
+  /// Visits the records of the children from here on, until `body` returns false. Of a child that
+  /// is no record, it takes an empty one.
+  mutating func forEachRecord(_ body: (_ record: RawSpan) throws -> Bool) throws {
+    if !snapshot.isLive && snapshot.moment == nil {
+      try walk?.forEachBatch { batch in
+        for index in 0..<batch.count {
+          let goesOn = try batch.lend(index) { try body($1) }
+          if !goesOn { return false }
+        }
+        return true
+      }
+      return
+    }
+    func visit(_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> Bool {
+      let start = header.kind == .record ? header.contentOffset : version.byteCount
+      return try body(version.extracting(droppingFirst: start))
+    }
     if snapshot.isLive {
-      while try nextLive(body) ?? false {}
+      while try nextLive(visit) ?? false {}
     } else {
-      try walk?.forEach(body)
+      try walk?.forEach(visit)
     }
   }
 

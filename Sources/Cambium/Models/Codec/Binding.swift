@@ -118,6 +118,8 @@ final class Binding: Sendable {
 
 /// The cases of a union, bound to the same database; none for other models.
 struct BoundUnion: Sendable {
+  /// True if the model shares its collection with no other.
+  let isAlone: Bool
   let cases: [Binding]
   /// The stored forms of the cases' names, present and former; of one case those of its own.
   let names: [(stored: [UInt8], index: Int)]
@@ -127,6 +129,7 @@ struct BoundUnion: Sendable {
   let discriminator: NameID
 
   init(_ sharing: SharedCollection, _ known: Catalog, asOf moment: UInt64?) throws {
+    isAlone = sharing.caseName == nil
     cases = try sharing.cases.map { try Binding($0(), known, asOf: moment) }
     let all = cases.isEmpty ? [sharing] : cases.map(\.core.sharing)
     names = try all.enumerated().flatMap { index, sharing in

@@ -93,7 +93,7 @@ extension Binding {
   /// True if a record is of the model's case, or the model is not one of several in its collection.
   @inline(__always)
   func takes(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
-    core.sharing.caseName == nil ? true : try isOfCase(header, version)
+    union.isAlone ? true : try isOfCase(header, version)
   }
 
   private func isOfCase(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {

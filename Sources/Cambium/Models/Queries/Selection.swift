@@ -15,19 +15,24 @@ public struct Selection<Element: Sendable>: Results {
   /// The query with what is selected of it, and where it is asked.
   public var request: QueryRequest
   private let make: @Sendable ([Value]) throws -> Element
-  /// Makes a result of a record where it lies; nil where results are made of several.
+  /// Makes a result of a record where it lies, or where ``pickOne`` does not: of a value that is to
+  /// be looked for; nil where results are made of several records.
   @usableFromInline let pick: Pick?
+  /// Makes a result of the one value that is selected; nil where there are others.
+  @usableFromInline let pickOne: PickOne?
 
   @usableFromInline
   typealias Pick = @Sendable (SelectedPaths, _ key: RawSpan, _ record: RawSpan) throws -> Element
+  @usableFromInline typealias PickOne = @Sendable (_ value: RawSpan) throws -> Element
 
   @usableFromInline
   init(
-    _ request: QueryRequest, pick: Pick? = nil,
+    _ request: QueryRequest, pick: Pick? = nil, pickOne: PickOne? = nil,
     _ make: @escaping @Sendable ([Value]) throws -> Element
   ) {
     self.request = request
     self.pick = pick
+    self.pickOne = pickOne
     self.make = make
   }
 
@@ -38,7 +43,14 @@ public struct Selection<Element: Sendable>: Results {
   @inlinable
   public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
     guard let pick, let paths = try run.pickedPaths() else { return try readValues(run, body) }
-    try run.forEach { key, record in try body(pick(paths, key, record)) }
+    guard let pickOne else {
+      return try run.forEach { key, record in try body(pick(paths, key, record)) }
+    }
+    try run.forEachValue(of: paths) {
+      try body(pickOne($0))
+    } elsewhere: { key, record in
+      try body(pick(paths, key, record))
+    }
   }
 
   @usableFromInline
@@ -62,7 +74,12 @@ extension Selection {
   init(_ request: QueryRequest, of operand: Operand<Element>) where Element: PropertyValue {
     let reader = SelectedValues<Element>(at: 0, (operand))
     self.init(
-      reader.selected(of: request), pick: { try $0.value(0, $1, $2) }, { try reader.read($0) })
+      reader.selected(of: request), pick: { try $0.elsewhere(0, $1, $2) },
+      pickOne: { value in
+        do { return try Element.readStored(value, depth: 0) } catch {
+          throw reader.paths[0].located(error)
+        }
+      }, { try reader.read($0) })
   }
 }
 
@@ -136,6 +153,9 @@ final class SelectedPaths {
   private let paths: QueryPaths
   private let records: QueryRecords
 
+  /// The first of them, where it is the record's own.
+  fileprivate var first: OwnProperty? { paths.own[0] }
+
   fileprivate init(_ selection: [PropertyPath], _ run: QueryRun) throws {
     self.selection = selection
     paths = try run.selectedPaths()
@@ -145,12 +165,16 @@ final class SelectedPaths {
   /// Reads a value.
   @inlinable @inline(__always)
   func value<T: PropertyValue>(_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> T {
-    guard let range = try range(index, record) else {
-      return try T(selected: found(index, key, record), path(index))
-    }
+    guard let range = try range(index, record) else { return try elsewhere(index, key, record) }
     do { return try T.readStored(record.extracting(range), depth: 0) } catch {
       throw path(index).located(error)
     }
+  }
+
+  /// Reads a value that the record does not have as it is.
+  @inlinable @inline(__always)
+  func elsewhere<T: PropertyValue>(_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> T {
+    try T(selected: found(index, key, record), path(index))
   }
 
   /// The range of a value that the record has as it is; nil for one that is to be looked for.
@@ -162,7 +186,7 @@ final class SelectedPaths {
   /// Looks for a value: behind references, or what stands for one that is absent.
   @usableFromInline
   func found(_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> Value {
-    try paths.lend(index, record, key: key, records) {
+    try paths.lendElsewhere(index, record, key: key, records) {
       $0.byteCount == 0 ? .null : try Value($0)
     }
   }
@@ -180,6 +204,20 @@ extension QueryRun {
     }
     if case .values = given { return nil }
     return try SelectedPaths(selection, self)
+  }
+
+  /// Hands out the first value of each result where it lies; `elsewhere` takes the results of which
+  /// it is to be looked for.
+  @usableFromInline
+  func forEachValue(
+    of paths: SelectedPaths, _ body: (RawSpan) throws -> Bool,
+    elsewhere: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
+  ) throws {
+    let property = paths.first
+    try forEach { key, record in
+      guard let range = try property?.range(record) else { return try elsewhere(key, record) }
+      return try body(record.extracting(range))
+    }
   }
 }
 

@@ -14,6 +14,23 @@ indirect enum QueryAccess {
   case corrected(IndexScan, changed: [[UInt8]])
   /// The records of a group that a view keeps in order.
   case top(TopScan)
+
+  /// True if records are walked in the order of their keys.
+  var isScan: Bool {
+    switch self {
+    case .scan, .keyRange: true
+    default: false
+    }
+  }
+
+  /// The range of keys that is walked, and in which order; nil where records are looked up.
+  var scanned: (keys: ClosedOpenBytes, isReversed: Bool)? {
+    switch self {
+    case .scan(let isReversed): (ClosedOpenBytes(from: [], upTo: nil), isReversed)
+    case .keyRange(let range, let isReversed): (range, isReversed)
+    default: nil
+    }
+  }
 }
 
 /// A group of a view of the first records.

@@ -10,11 +10,14 @@ final class CandidateReader {
   /// Takes a key, its record, and true if the condition is known to accept it.
   typealias Visit = (_ key: RawSpan, _ record: RawSpan, _ isTested: Bool) throws -> Bool
 
-  private let access: AccessPlan
+  let access: AccessPlan
   /// The cursor behind which results that are not sorted go on.
-  private let after: QueryCursor?
-  private let records: QueryRecords
-  private let work: QueryWork
+  let after: QueryCursor?
+  let records: QueryRecords
+  let work: QueryWork
+  /// The part of the condition that is left behind an index, which accepts everything where there
+  /// is none. A program that a closure holds, or that is optional, is copied for each record.
+  private let residual: ConditionProgram
   /// The index entry at which the visitor ended the walk, as a cursor has it; nil for no index.
   private(set) var lastEntry: LastEntry?
 
@@ -27,6 +30,7 @@ final class CandidateReader {
 
   init(_ access: AccessPlan, after: QueryCursor?, _ records: QueryRecords, _ work: QueryWork) {
     self.access = access
+    residual = access.residual ?? .everything
     self.after = after
     self.records = records
     self.work = work
@@ -36,9 +40,7 @@ final class CandidateReader {
   func forEach(in collection: NodePath, _ visit: Visit) throws {
     guard let node = try records.node(collection) else { return }
     switch access.path {
-    case .scan(let isReversed):
-      try scan(node, ClosedOpenBytes(from: [], upTo: nil), isReversed, visit)
-    case .keyRange(let range, let isReversed): try scan(node, range, isReversed, visit)
+    case .scan, .keyRange: try scan(node, visit)
     case .keys(let keys): try lookUp(RecordCursor(records, node: node), keys, visit)
     case .index(let scan): try walk(scan, RecordCursor(records, node: node), visit)
     case .both(let one, let other):
@@ -49,53 +51,18 @@ final class CandidateReader {
     }
   }
 
-  // MARK: Scans
-
-  private func scan(
-    _ node: UInt64, _ whole: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
-  ) throws {
-    let range = whole.behind(after, isReversed: isReversed)
-    if records.snapshot.moment != nil { return try scanPast(node, range, isReversed, visit) }
-    let bounds = range.below(node)
-    var cursor = try Cursor(records.reader.access, records.reader.tables.tree)
-    guard try cursor.seek(to: bounds, isReversed: isReversed) else { return }
-    try cursor.walk(isReversed: isReversed) { treeKey, version in
-      // Also of the entry at which the walk ends: see ``ChildWalk/checkEnd(_:_:)``.
-      let header = try NodeHeader(version, key: treeKey)
-      if bounds.ends(before: treeKey, isReversed: isReversed) { return false }
-      return try visitNode(treeKey, header, version, visit)
-    }
-  }
-
-  @inline(__always)
-  private func visitNode(
-    _ treeKey: RawSpan, _ header: NodeHeader, _ version: RawSpan, _ visit: Visit
-  ) throws -> Bool {
-    try work.count(records: 1)
-    guard header.kind == .record else { return true }
-    return try visit(
-      treeKey.extracting(droppingFirst: 8), version.extracting(droppingFirst: header.contentOffset),
-      access.program == nil)
-  }
-
-  private func scanPast(
-    _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
-  ) throws {
-    var walk = try records.snapshot.walk(
-      node, from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
-    try walk.forEach { treeKey, header, version in
-      guard range.contains(treeKey.extracting(droppingFirst: 8)) else { return true }
-      return try visitNode(treeKey, header, version, visit)
-    }
-  }
-
   // MARK: Keys
 
   private func lookUp(
     _ found: consuming RecordCursor, _ keys: [[UInt8]], _ visit: Visit
   ) throws {
     let range = ClosedOpenBytes(from: [], upTo: nil).behind(after, isReversed: false)
-    for key in keys {
+    for (index, key) in keys.enumerated() {
+      if index % RecordCursor.expectedMax == 0, found.isScattered {
+        for later in keys[index...].prefix(RecordCursor.expectedMax) {
+          later.lend { found.expect($0) }
+        }
+      }
       let goesOn = try key.lend { key -> Bool in
         guard range.contains(key) else { return true }
         return try fetch(&found, key, isTested: false, visit)
@@ -130,15 +97,14 @@ final class CandidateReader {
     _ scan: IndexScan, _ found: inout RecordCursor, _ noProperties: RawSpan, _ visit: Visit
   ) throws {
     let (hasRecord, isCovering) = (scan.index.isCovering, scan.isCovering)
-    // Taken once: a program is copied wherever it is unwrapped.
-    let (residual, mayBeCut) = (access.residual, access.cutOrder != nil)
+    let mayBeCut = access.cutOrder != nil
     var held = HeldEntries()
     // A cursor among such entries counts as being at all of them, whatever has become of those that
     // are cut.
     if mayBeCut, let after, !after.order.isEmpty {
       held = HeldEntries(after.entry)
     }
-    try forEachEntry(scan) { entry, value, own, isCut in
+    try forEachEntry(scan, &found, looksUp: !isCovering) { found, entry, value, own, isCut in
       if mayBeCut, !held.isEmpty || isCut {
         if !held.takes(entry), try !release(&held, &found, visit) { return false }
         if isCut && held.isEmpty {
@@ -151,9 +117,8 @@ final class CandidateReader {
       }
       let goesOn =
         isCut || !isCovering
-        ? try fetchRest(&found, own, isCut, residual, visit)
-        : try visitEntry(
-          own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, residual, visit)
+        ? try fetchRest(&found, own, isCut, visit)
+        : try visitEntry(own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, visit)
       if !goesOn { lastEntry = LastEntry(entry: entry.array()) }
       return goesOn
     }
@@ -196,13 +161,12 @@ final class CandidateReader {
   /// Visits a record that an entry led to, of which only the rest of the condition is to be tested.
   @inline(__always)
   private func fetchRest(
-    _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ residual: ConditionProgram?,
-    _ visit: Visit
+    _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
   ) throws -> Bool {
     if isCut { return try fetchWhole(&found, key, visit) }
     return try found.lend(key) { record in
       try work.count(records: 1)
-      return try visitEntry(key, record, residual, visit)
+      return try visitEntry(key, record, visit)
     } ?? true
   }
 
@@ -226,27 +190,37 @@ final class CandidateReader {
 
   @inline(__always)
   private func visitEntry(
-    _ key: RawSpan, _ record: RawSpan, _ residual: ConditionProgram?, _ visit: Visit
+    _ key: RawSpan, _ record: RawSpan, _ visit: Visit
   ) throws -> Bool {
-    if let residual {
-      guard try residual.accepts(record, key: key, records) else { return true }
-    }
+    guard try residual.accepts(record, key: key, records) else { return true }
     return try visit(key, record, true)
   }
 
+  /// Takes the records by key, an entry, its value, the record's key in it, and true if it is cut.
+  private typealias VisitEntry = (
+    _ found: inout RecordCursor, _ entry: RawSpan, _ value: RawSpan, _ own: RawSpan, _ isCut: Bool
+  ) throws -> Bool
+
   /// Visits the entries in the ranges of an index.
+  ///
+  /// - Parameters:
+  ///   - scan: The index and the ranges.
+  ///   - found: The records by key, for `body`.
+  ///   - looksUp: True if `body` looks up the record of each entry: some are then looked for
+  ///     together.
+  ///   - body: Returns false to end the walk.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   private func forEachEntry(
-    _ scan: IndexScan,
-    _ body: (_ entry: RawSpan, _ value: RawSpan, _ own: RawSpan, _ isCut: Bool) throws -> Bool
+    _ scan: IndexScan, _ found: inout RecordCursor, looksUp: Bool, _ body: VisitEntry
   ) throws {
     for range in scan.isReversed ? scan.ranges.reversed() : scan.ranges {
-      if try !forEachEntry(range, scan, body) { return }
+      if try !forEachEntry(range, scan, &found, looksUp, body) { return }
     }
   }
 
   private func forEachEntry(
-    _ range: ClosedOpenBytes, _ scan: IndexScan,
-    _ body: (RawSpan, RawSpan, RawSpan, Bool) throws -> Bool
+    _ range: ClosedOpenBytes, _ scan: IndexScan, _ found: inout RecordCursor, _ looksUp: Bool,
+    _ body: VisitEntry
   ) throws -> Bool {
     // Cut entries are found by what is there of every entry; others are compared with the bounds. A
     // cursor is at an entry as stored, cut or not.
@@ -256,15 +230,39 @@ final class CandidateReader {
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
     guard try cursor.seek(to: wide, isReversed: isReversed) else { return true }
     var wantsMore = true
-    try cursor.walk(isReversed: isReversed) { entry, value in
-      if wide.ends(before: entry, isReversed: isReversed) { return false }
-      let (place, isCut) = try IndexEntry.split(entry, value)
-      try work.count(entries: 1)
-      if isWider && !isCut && !range.contains(entry) { return true }
-      wantsMore = try body(entry, value, entry.extracting(place), isCut)
-      return wantsMore
+    try cursor.walkBatches(isReversed: isReversed) { batch in
+      for index in 0..<batch.count {
+        if looksUp { CandidateReader.expect(batch, from: index, wide, scan, &found) }
+        let goesOn = try batch.lend(index) { entry, value in
+          if wide.ends(before: entry, isReversed: isReversed) { return false }
+          let (place, isCut) = try IndexEntry.split(entry, value)
+          try work.count(entries: 1)
+          if isWider && !isCut && !range.contains(entry) { return true }
+          wantsMore = try body(&found, entry, value, entry.extracting(place), isCut)
+          return wantsMore
+        }
+        if !goesOn { return false }
+      }
+      return true
     }
     return wantsMore
+  }
+
+  /// Announces the records of an entry and of those behind it, once for every few entries.
+  private static func expect(
+    _ batch: borrowing EntryBatch, from index: Int, _ range: ClosedOpenBytes, _ scan: IndexScan,
+    _ found: inout RecordCursor
+  ) {
+    guard index % RecordCursor.expectedMax == 0, found.isScattered else { return }
+    for later in index..<min(index + RecordCursor.expectedMax, batch.count) {
+      batch.lend(later) { entry, value in
+        // An entry that cannot be read is told of when it is visited.
+        guard !range.ends(before: entry, isReversed: scan.isReversed),
+          let place = try? IndexEntry.split(entry, value).record
+        else { return }
+        found.expect(entry.extracting(place))
+      }
+    }
   }
 
   private func walk(
@@ -281,12 +279,13 @@ final class CandidateReader {
     _ one: IndexScan, _ other: IndexScan, _ found: consuming RecordCursor, _ visit: Visit
   ) throws {
     var first: Set<[UInt8]> = []
-    try forEachEntry(one) { _, _, own, _ in
+    var found = found
+    try forEachEntry(one, &found, looksUp: false) { _, _, _, own, _ in
       first.insert(own.array())
       return true
     }
     var keys: [[UInt8]] = []
-    try forEachEntry(other) { _, _, own, _ in
+    try forEachEntry(other, &found, looksUp: false) { _, _, _, own, _ in
       let key = own.array()
       if first.remove(key) != nil { keys.append(key) }
       return true
@@ -298,11 +297,12 @@ final class CandidateReader {
   private func correct(
     _ scan: IndexScan, _ changed: [[UInt8]], _ found: consuming RecordCursor, _ visit: Visit
   ) throws {
+    var found = found
     for key in changed {
       if try !key.lend({ try fetch(&found, $0, isTested: false, visit) }) { return }
     }
     let done = Set(changed)
-    try forEachEntry(scan) { _, _, own, _ in
+    try forEachEntry(scan, &found, looksUp: false) { found, _, _, own, _ in
       if done.contains(own.array()) { return true }
       return try fetch(&found, own, isTested: false, visit)
     }
@@ -322,7 +322,7 @@ extension ClosedOpenBytes {
   }
 
   /// The part of a range of keys that lies behind a cursor, where keys come in the wanted order.
-  fileprivate func behind(_ cursor: QueryCursor?, isReversed: Bool) -> ClosedOpenBytes {
+  func behind(_ cursor: QueryCursor?, isReversed: Bool) -> ClosedOpenBytes {
     guard let cursor else { return self }
     // More may be joined to the record at which the page before ended.
     let (key, next) = (cursor.key, cursor.key + [0])
@@ -367,7 +367,7 @@ extension Cursor {
   /// Goes to where a walk through a range begins.
   ///
   /// - Returns: True if there is an entry, which may lie beyond the other bound.
-  fileprivate mutating func seek(to range: ClosedOpenBytes, isReversed: Bool) throws -> Bool {
+  mutating func seek(to range: ClosedOpenBytes, isReversed: Bool) throws -> Bool {
     guard isReversed else { return try range.lower.lend { try seek($0) } }
     guard let upper = range.upper else { return try last() }
     return try upper.lend { try seekBefore($0) }

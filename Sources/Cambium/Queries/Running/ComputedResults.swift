@@ -1,3 +1,5 @@
+import LMDB
+
 /// Results that are made of the records that a run finds: groups with their aggregates, or distinct
 /// values. Offset and limit count them, not the records.
 struct ComputedResults {
@@ -50,9 +52,12 @@ struct ComputedResults {
     if try GroupTimelines.forEachGroup(of: run, body) { return }
     let (records, paths) = (run.records, try GroupedPaths(grouping, in: run.scope))
     var groups = QueryGroups(paths)
-    try run.forEach { key, record in
-      try groups.add(record, key: key, records, by: paths)
-      return true
+    let isDone = try run.forEachBatch { try groups.add($0, records, by: paths) }
+    if !isDone {
+      try run.forEach { key, record in
+        try groups.add(record, key: key, records, by: paths)
+        return true
+      }
     }
     try groups.forEach(body)
   }

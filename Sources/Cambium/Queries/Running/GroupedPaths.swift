@@ -1,3 +1,5 @@
+import LMDB
+
 /// The parts of a record that grouping reads: the values that it is grouped by, and those that are
 /// aggregated.
 struct GroupedPaths: Sendable {
@@ -36,6 +38,38 @@ struct GroupedPaths: Sendable {
       }
       try values.lend(place, record, key: own, records) {
         try accumulators[start + index].add($0, as: valueTypes[place], &scratch)
+      }
+    }
+  }
+
+  /// Adds what the records of a batch contribute from an index on, all to the first group.
+  func add(
+    _ batch: borrowing EntryBatch, from first: Int, _ records: QueryRecords,
+    to accumulators: inout [QueryAccumulator], _ scratch: inout ByteBuffer
+  ) throws {
+    for index in places.indices {
+      if let place = places[index] {
+        try add(place, of: batch, from: first, records, to: &accumulators[index], &scratch)
+      } else {
+        accumulators[index].add(count: batch.count - first)
+      }
+    }
+  }
+
+  /// Adds a value of each record.
+  private func add(
+    _ place: Int, of batch: borrowing EntryBatch, from first: Int, _ records: QueryRecords,
+    to accumulator: inout QueryAccumulator, _ scratch: inout ByteBuffer
+  ) throws {
+    let (own, type) = (values.own[place], valueTypes[place])
+    for index in first..<batch.count {
+      try batch.lend(index) { key, record in
+        if let range = try own?.range(record) {
+          return try accumulator.add(record.extracting(range), as: type, &scratch)
+        }
+        try values.lendElsewhere(place, record, key: key, records) {
+          try accumulator.add($0, as: type, &scratch)
+        }
       }
     }
   }

@@ -12,10 +12,11 @@ struct QueryAccumulator {
 
   init(_ kind: QueryAggregate.Kind) { self.kind = kind }
 
-  /// Takes a record into account, whatever it has.
-  mutating func add() { count += 1 }
+  /// Takes records into account, whatever they have.
+  mutating func add(count more: Int = 1) { count += Int64(more) }
 
   /// Takes a record's value into account; empty where it has none.
+  @inline(__always)
   mutating func add(_ value: RawSpan, as type: PropertyType, _ scratch: inout ByteBuffer) throws {
     if try value.isNull { return }
     switch kind {

@@ -1,3 +1,5 @@
+import LMDB
+
 /// Aggregates by group.
 ///
 /// Seeing a known group again allocates nothing. Where groups need too much memory, what is known
@@ -40,6 +42,20 @@ struct QueryGroups: ~Copyable {
   ) throws {
     let start = try group(of: record, key: own, records, by: paths) * aggregates.count
     try paths.add(record, key: own, records, to: &accumulators, at: start, &scratch)
+  }
+
+  /// Takes some records into account.
+  mutating func add(
+    _ batch: borrowing EntryBatch, _ records: QueryRecords, by paths: GroupedPaths
+  ) throws {
+    var index = 0
+    while index < batch.count && !(isOne && count == 1) {
+      try batch.lend(index) { try add($1, key: $0, records, by: paths) }
+      index += 1
+    }
+    if index == batch.count { return }
+    // There is one group, so that each aggregate can go over all of them.
+    try paths.add(batch, from: index, records, to: &accumulators, &scratch)
   }
 
   /// Removes a record that was added. Its group stays, also without records.

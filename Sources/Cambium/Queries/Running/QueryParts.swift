@@ -25,6 +25,9 @@ struct QueryWindow {
   /// The number of results after which the visit ends.
   var most = Int.max
 
+  /// True if no result is left out.
+  var isAll: Bool { skipped == 0 && left == .max }
+
   var goesOn: Bool { left > 0 && handed < most }
 
   /// Counts a result, and returns true if it is skipped.

@@ -25,11 +25,12 @@ extension QueryRecords {
 
   private func count(_ table: Table, _ range: ClosedOpenBytes, _ max: Int) throws -> Int {
     var cursor = try Cursor(reader.access, table)
+    guard try range.lower.lend({ try cursor.seek($0) }) else { return 0 }
     var count = 0
-    var isThere = try range.lower.lend { try cursor.seek($0) }
-    while isThere, count < max, cursor.withEntry({ key, _ in range.contains(key) }) {
+    try cursor.walk(isReversed: false) { key, _ in
+      guard count < max, range.contains(key) else { return false }
       count += 1
-      isThere = try cursor.next()
+      return true
     }
     return count
   }

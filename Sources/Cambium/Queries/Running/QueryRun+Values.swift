@@ -1,5 +1,7 @@
 // Results as values: the properties that are selected, or the groups and their aggregates.
 
+import LMDB
+
 extension QueryRun {
   /// The names of what ``forEachValues(_:)`` hands out.
   var columns: [String] {
@@ -50,7 +52,7 @@ extension QueryRun {
     }
     if plan.description.isComputed {
       try forEachValues { _ in add() }
-    } else {
+    } else if try !forEachBatch({ count += $0.count }) {
       try forEach { _, _ in add() }
     }
     return count

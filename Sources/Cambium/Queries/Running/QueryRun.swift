@@ -54,9 +54,12 @@ public final class QueryRun {
   /// The state of a run that is read part by part; nil where it is read at once.
   var parts: QueryParts?
   private let joins: JoinLoop?
+  /// The condition on a record, which accepts everything where there is none. A program that a
+  /// closure holds, or that is optional, is copied for each record.
+  private let program: ConditionProgram
   /// True if the filter is evaluated before joins. Where single records are sorted, it is evaluated
   /// only for those that may be among the first.
-  private let isFilteredFirst: Bool
+  private var isFilteredFirst: Bool { plan.order == nil || !plan.joins.isEmpty }
   private let tracer: QueryTracer?
   /// The place of the result at which the run was ended, as a cursor that names no query yet.
   var end: QueryCursor?
@@ -94,7 +97,7 @@ public final class QueryRun {
     // The queries that planning asked of other collections are runs of their own.
     work = QueryWork(records)
     joins = plan.joins.isEmpty ? nil : JoinLoop(plan, records, work)
-    isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
+    program = plan.access.program ?? .everything
   }
 
   // A run has many ways to end, and this is behind all of them.
@@ -153,11 +156,24 @@ public final class QueryRun {
       }
     }
     if let parts, parts.window.handed > 0 { plan.description.after = cursor }
-    try forEachAccepted { key, record in
-      if window.skips() { return true }
-      isOver = try body(key, record) && window.goesOn
-      if !isOver { end = ended(at: key, try place(of: record, key)) }
-      return isOver
+    guard hasBatches else {
+      return try forEachAccepted { key, record in
+        if window.skips() { return true }
+        isOver = try body(key, record) && window.goesOn
+        if !isOver { end = ended(at: key, try place(of: record, key)) }
+        return isOver
+      }
+    }
+    try forEachAcceptedBatch { batch in
+      for index in 0..<batch.count {
+        if window.skips() { continue }
+        let goesOn = try batch.lend(index, body) && window.goesOn
+        if goesOn { continue }
+        isOver = false
+        end = try batch.lend(index) { ended(at: $0, try place(of: $1, $0)) }
+        return index
+      }
+      return nil
     }
   }
 
@@ -204,18 +220,55 @@ public final class QueryRun {
 
   // MARK: Conditions
 
+  /// True if the results are found by one scan of the present, are made of one record each, and
+  /// testing one takes so little that some may be tested in vain.
+  private var hasBatches: Bool {
+    joins == nil && filter == nil && plan.access.path.isScan && records.snapshot.moment == nil
+      && plan.access.program?.isQuick ?? true
+  }
+
+  private func candidates() -> CandidateReader {
+    let after = plan.order == nil ? plan.description.after : nil
+    return CandidateReader(plan.access, after: after, records, work)
+  }
+
+  /// Visits what the condition accepts, batch by batch, where ``hasBatches``.
+  private func forEachAcceptedBatch(_ visit: CandidateReader.VisitBatch) throws {
+    let isTested = plan.access.program == nil
+    try candidates().forEachBatch(in: plan.description.collection) { batch in
+      if !isTested { batch.keep { try program.accepts($1, key: $0, records) ? (0, 0) : nil } }
+      work.countAccepted(batch.count)
+      let end = try visit(&batch)
+      if let end { work.uncount(accepted: batch.count - end - 1) }
+      return end
+    }
+  }
+
+  /// Visits all records that the condition accepts, batch by batch, for results that are made of
+  /// all of them together.
+  ///
+  /// - Returns: False where they cannot be visited that way, or some are left out.
+  func forEachBatch(_ visit: (borrowing EntryBatch) throws -> Void) throws -> Bool {
+    guard hasBatches, plan.order == nil, given == nil, parts == nil,
+      plan.description.isComputed || plan.description.window().isAll
+    else { return false }
+    try holding {
+      try forEachAcceptedBatch { batch in
+        try visit(batch)
+        work.count(results: batch.count)
+        return nil
+      }
+    }
+    return true
+  }
+
   /// Visits what the condition accepts, in the order of the access.
   func forEachAccepted(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
-    // Taken once: a program is copied wherever it is unwrapped.
-    let (program, filter) = (plan.access.program, isFilteredFirst ? filter : nil)
-    let after = plan.order == nil ? plan.description.after : nil
-    let joins = joins
-    joins?.after = after
-    let candidates = CandidateReader(plan.access, after: after, records, work)
+    let filter = isFilteredFirst ? filter : nil
+    let (joins, candidates) = (joins, candidates())
+    joins?.after = plan.order == nil ? plan.description.after : nil
     try candidates.forEach(in: plan.description.collection) { key, record, isTested in
-      if !isTested, let program {
-        guard try program.accepts(record, key: key, records) else { return true }
-      }
+      if !isTested, try !program.accepts(record, key: key, records) { return true }
       if let filter, try !filter(key, record) { return true }
       if let joins { return try joins.forEach(beside: record, key: key, body) }
       work.countAccepted()

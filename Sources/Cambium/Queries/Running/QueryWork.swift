@@ -28,18 +28,24 @@ final class QueryWork {
   func count(entries: Int = 0, records: Int = 0) throws {
     counted.entries += entries
     counted.records += records
-    untilCheck -= 1
-    if untilCheck == 0 {
+    untilCheck -= entries + records
+    if untilCheck <= 0 {
       untilCheck = QueryWork.cancellationInterval
       try check?()
     }
   }
 
+  /// Takes records back that were counted, and then not looked at.
+  func uncount(records: Int = 0, accepted: Int = 0) {
+    counted.records -= records
+    counted.accepted -= accepted
+  }
+
   /// Counts a record that was put beside another.
   func countJoined() { counted.records += 1 }
 
-  /// Counts a record, with what is joined to it, that all conditions accept.
-  func countAccepted() { counted.accepted += 1 }
+  /// Counts records, with what is joined to them, that all conditions accept.
+  func countAccepted(_ count: Int = 1) { counted.accepted += count }
 
   func count(results: Int) { counted.results += results }
 }

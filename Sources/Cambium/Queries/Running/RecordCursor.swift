@@ -8,11 +8,25 @@ struct RecordCursor: ~Copyable {
   private let reader: StateReader
   private let moment: UInt64?
 
+  /// The number of keys that are best announced together.
+  static let expectedMax = NearLookup.expectedMax
+
   init(_ records: QueryRecords, node: UInt64) throws {
     reader = records.reader
     moment = records.snapshot.moment
     self.node = node
     present = NearLookup(reader.access, reader.tables.tree)
+  }
+
+  /// True if it is worth while to announce keys: see ``NearLookup/isScattered``.
+  var isScattered: Bool { moment == nil && present.isScattered }
+
+  /// Announces a key whose record is about to be asked for; see ``NearLookup/expect(_:)``.
+  mutating func expect(_ key: RawSpan) {
+    treeKey.clear()
+    treeKey.append(bigEndian: node)
+    treeKey.append(key)
+    treeKey.lend { present.expect($0) }
   }
 
   /// Lends the record of a key.

@@ -15,6 +15,8 @@ struct ConditionProgram: Sendable {
   /// The target of a step that ends the program.
   static let accept: Int32 = -1
   static let reject: Int32 = -2
+  /// Accepts every record.
+  static let everything = ConditionProgram()
   /// The name number that means the record's key behind references.
   static let keyName = NameID.max - 1
 
@@ -48,6 +50,9 @@ struct ConditionProgram: Sendable {
 
   /// True if it reads records other than the one that it is given.
   var usesRelated: Bool { !hops.isEmpty || !relations.isEmpty }
+
+  /// True if testing a record takes little more than to look at it.
+  var isQuick: Bool { !usesRelated && expressions.isEmpty }
 
   /// The record's own properties that it reads, ascending.
   var names: [NameID] {
@@ -140,6 +145,6 @@ extension RecordTable {
   func find(
     _ record: RawSpan, _ name: NameID, near slot: UInt16
   ) throws -> Range<Int>? {
-    try index(record, of: name, near: Int(slot)).map { try value(record, $0) }
+    try RecordTable.likelyRange(record, of: name, at: Int(slot)) ?? find(record, name)
   }
 }

@@ -116,6 +116,28 @@ struct ChildWalk: ~Copyable {
     }
   }
 
+  /// Visits the children of the present from here on, batch by batch, until `body` returns false:
+  /// of each its own key and its record, which is empty where it is none. The walk must not go on
+  /// after that.
+  mutating func forEachBatch(_ body: (borrowing EntryBatch) throws -> Bool) throws {
+    guard try stepPresent() else { return }
+    let node = try prefix.lend { try $0.bigEndian(at: 0) }
+    try present.walkBatches(isReversed: isReversed) { batch in
+      var isLast = false
+      batch.keep { key, version in
+        if isLast { return nil }
+        // Also of the entry at which the walk ends.
+        let header = try NodeHeader(version, key: key)
+        isLast = try key.byteCount <= 8 || key.bigEndian(at: 0) != node
+        if isLast { return nil }
+        return (8, header.kind == .record ? header.contentOffset : version.byteCount)
+      }
+      guard try body(batch) else { return false }
+      try batch.throwFailure()
+      return !isLast
+    }
+  }
+
   /// Checks the entry at which a walk of the tree ends: its key is another parent's, or beyond a
   /// bound, unless damage has changed it.
   static func checkEnd(_ key: RawSpan, _ version: RawSpan) throws {
