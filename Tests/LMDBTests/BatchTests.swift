@@ -158,7 +158,33 @@ struct BatchTests {
   }
 
   @Test("do not hide those before a damaged one", arguments: [1, 2, 9, 17], [true, false])
-  mutating func damaged(index: Int, isReversed: Bool) throws {
+  func damaged(index: Int, isReversed: Bool) throws {
+    let (found, refusal) = try walk(isReversed: isReversed) { image, leaf, count in
+      // A byte of a value; its key has ten bytes.
+      image.bytes[image.node(isReversed ? count - 1 - index : index, leaf) + 8 + 10 + 3] ^= 1
+    }
+    #expect(refusal == .corrupt)
+    #expect(found == index)
+  }
+
+  @Test("are in order, or an error says that they are not", arguments: [1, 6, 20], [true, false])
+  func exchanged(index: Int, isReversed: Bool) throws {
+    let (found, refusal) = try walk(isReversed: isReversed) { image, leaf, count in
+      let first = leaf + 16 + 2 * (isReversed ? count - 2 - index : index)
+      let (one, two) = (image.u16(first), image.u16(first + 2))
+      image.set(u16: two, at: first)
+      image.set(u16: one, at: first + 2)
+    }
+    #expect(refusal == .corrupt)
+    #expect(found == index + 1)
+  }
+
+  /// Walks over a table whose first leaf was changed, from one of its ends.
+  ///
+  /// - Returns: The number of entries that were handed out, and the error that followed.
+  private func walk(
+    isReversed: Bool, _ change: (inout EditedImage, _ leaf: Int, _ count: Int) -> Void
+  ) throws -> (found: Int, refusal: StorageError.Kind?) {
     let environment = try directory.open(tables: ["t"])
     let table = try environment.table("t").sealed(.short)
     let transaction = try WriteTransaction(environment)
@@ -172,8 +198,7 @@ struct BatchTests {
     var image = EditedImage(bytes: try ScratchFile.contents(of: directory.data))
     let leaf = image.firstLeaf
     let count = image.count(leaf)
-    // A byte of a value; its key has ten bytes.
-    image.bytes[image.node(isReversed ? count - 1 - index : index, leaf) + 8 + 10 + 3] ^= 1
+    change(&image, leaf, count)
     try ScratchFile.store(image.bytes, at: directory.data)
     let reopened = try directory.open(tables: ["t"])
     defer { reopened.close() }
@@ -188,8 +213,7 @@ struct BatchTests {
         return true
       }
     }
-    #expect(refusal == .corrupt)
-    #expect(found == index)
+    return (found, refusal)
   }
 
   // MARK: Lookups
