@@ -2,6 +2,7 @@
 // Method: a list of values, of which some are absent or null, with and without a default; another
 // collection lies behind.
 
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -47,6 +48,28 @@ struct PropertyScanTests {
       #expect(try query.count() == expected)
       #expect(try query.fetch().count == expected)
     }
+  }
+
+  @Test("tells how many records it read up to its limit", arguments: [1, 2, 3, 30, 100])
+  func traces(limit: Int) throws {
+    let traces = Traces()
+    try withDatabase({ $0.queryTrace = { trace in traces.all.withLock { $0.append(trace) } } }) {
+      try fill($0)
+      _ = try $0.records("items limit \(limit)").fetch()
+      _ = try $0.records("items where size >= 0 limit \(limit)").fetch()
+    }
+    let (all, some) = try traces.all.withLock { traces in
+      try #require(traces.count == 2)
+      return (traces[0], traces[1])
+    }
+    #expect([all.recordsRead, all.accepted, all.results] == [limit, limit, limit])
+    let places = stored.indices.filter { stored[$0] != nil && stored[$0] != .null }
+    let last = places[limit - 1] + 1
+    #expect([some.recordsRead, some.accepted, some.results] == [last, limit, limit])
+  }
+
+  private final class Traces: Sendable {
+    let all = Mutex<[QueryTrace]>([])
   }
 
   @Test("of children is that of one node alone, both ways, up to a limit")
