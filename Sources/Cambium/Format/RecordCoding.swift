@@ -79,7 +79,7 @@ struct RecordTable {
   }
 
   /// The range of a name's value in a small record that has the name at the likely place; nil for
-  /// any other record, also one that is damaged. It reads half as much as ``find(_:_:near:)``.
+  /// any other record, also one that is damaged. It takes less than ``find(_:_:)``.
   @inline(__always)
   static func likelyRange(
     _ record: RawSpan, of name: NameID, at place: Int

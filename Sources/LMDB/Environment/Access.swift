@@ -42,7 +42,7 @@ import Synchronization
   @usableFromInline
   package func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws -> MDB_val? {
     if let pages = unsafe unmanagedPages {
-      // Counting references takes a tenth of a lookup.
+      // A lookup need not count a reference to them.
       return unsafe try pages._withUnsafeGuaranteedRef { pages in
         do throws(StorageError) { return unsafe try pages.find(table, key) } catch {
           throw pages.readingError(error)

@@ -127,7 +127,9 @@
     used = kept
   }
 
-  /// Throws the error at which the batch ended.
+  /// Throws the error at which the batch ended, if it did.
+  ///
+  /// - Throws: The error of the closure that ``keep(_:)`` called.
   public func throwFailure() throws {
     if let failure { throw failure }
   }

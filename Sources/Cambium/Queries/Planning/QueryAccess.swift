@@ -16,12 +16,7 @@ indirect enum QueryAccess {
   case top(TopScan)
 
   /// True if records are walked in the order of their keys.
-  var isScan: Bool {
-    switch self {
-    case .scan, .keyRange: true
-    default: false
-    }
-  }
+  var isScan: Bool { scanned != nil }
 
   /// The range of keys that is walked, and in which order; nil where records are looked up.
   var scanned: (keys: ClosedOpenBytes, isReversed: Bool)? {
