@@ -10,9 +10,11 @@ struct StateTransaction: ~Copyable {
   /// The transaction's view, as of the last savepoint.
   private var access: Access?
 
-  init(_ state: State) throws {
+  /// Begins it; one that may be deferred is written to the file later, if that is worth while.
+  init(_ state: State, isDeferred: Bool = false) throws {
     tables = state.tables
-    let transaction = try WriteTransaction(state.environment)
+    let transaction = try WriteTransaction(
+      state.environment, behind: state.behind, isDirect: !isDeferred)
     access = transaction.access
     self.transaction = consume transaction
   }
@@ -64,6 +66,9 @@ struct StateTransaction: ~Copyable {
 
   /// Undoes what was written since the last savepoint.
   mutating func rollBack() { access = transaction?.rollBack() }
+
+  /// Writes to the file with this commit, from now on.
+  func writeDirectly() throws { try transaction?.writeDirectly() }
 
   /// Makes all changes visible.
   mutating func commit() throws {

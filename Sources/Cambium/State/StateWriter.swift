@@ -26,10 +26,11 @@ struct StateWriter: ~Copyable {
   private var declarationsBefore: UInt32 = 0
 
   /// Begins a transaction; the catalog may be older than the state.
-  init(_ state: State, catalog: Catalog) throws {
-    let storage = try StateTransaction(state)
+  init(_ state: State, catalog: Catalog, isDeferred: Bool = false) throws {
+    let storage = try StateTransaction(state, isDeferred: isDeferred)
     let head = try storage.reader.head()
-    var catalog = catalog
+    // The names of a process that has not stored them for good may be others' by now.
+    var catalog = catalog.count > Int(head.names) ? Catalog() : catalog
     try storage.reader.complete(&catalog, to: head)
     applied = head.applied
     tree = Tree(nextNode: head.nextNode)
@@ -104,6 +105,9 @@ struct StateWriter: ~Copyable {
     default: return false
     }
   }
+
+  /// Writes to the file with this commit, from now on.
+  func writeDirectly() throws { try folds.storage.writeDirectly() }
 
   // MARK: What is there
 

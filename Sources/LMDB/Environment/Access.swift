@@ -9,16 +9,38 @@ import Synchronization
   // It is Sendable because a reader's pages never change, and all tables that a reader uses are
   // resolved when it begins (`ReadTransaction.init`), so a lookup only reads. A writer's view stays
   // on the writer's thread; `Database.Transaction` checks that.
-  @usableFromInline let handle: OpaquePointer
+  /// LMDB's transaction; nil for a writer that has none yet.
+  private let ownHandle: OpaquePointer?
   /// The pages that a reader reads; nil for a writer, whose changes are not in the file yet.
   ///
   /// It is not an `unowned(unsafe) let`: Swift 6.3 treats a large structure in which such an
   /// optional is nil as nil itself.
   private let unmanagedPages: Unmanaged<SnapshotPages>?
+  /// The writer, if it may write behind.
+  private let writer: UnsafeMutablePointer<EntryWriter>?
 
   init(handle: OpaquePointer, pages: SnapshotPages? = nil) {
-    unsafe self.handle = unsafe handle
+    unsafe ownHandle = unsafe handle
     unsafe unmanagedPages = pages.map { unsafe Unmanaged.passUnretained($0) }
+    unsafe writer = nil
+  }
+
+  /// The view of a writer that has no transaction of LMDB yet.
+  init(writer: UnsafeMutablePointer<EntryWriter>) {
+    unsafe ownHandle = nil
+    unsafe unmanagedPages = nil
+    unsafe self.writer = unsafe writer
+  }
+
+  /// LMDB's transaction, which a writer begins for this if it has none.
+  var handle: OpaquePointer {
+    get throws {
+      if let handle = unsafe ownHandle { return unsafe handle }
+      if let handle = unsafe try writer?.pointee.directHandle() ?? nil {
+        return unsafe handle
+      }
+      throw StorageError(.badTransaction, "the transaction has ended")
+    }
   }
 
   @inline(__always)
@@ -49,8 +71,9 @@ import Synchronization
         }
       }
     }
+    if let writer = unsafe writer { return unsafe try writer.pointee.find(table, key) }
     var (wanted, found) = unsafe (MDB_val(key), MDB_val())
-    let code = unsafe mdb_get(handle, table.index, &wanted, &found)
+    let code = unsafe try mdb_get(handle, table.index, &wanted, &found)
     if code == MDB_NOTFOUND { return nil }
     if code != MDB_SUCCESS { throw Access.failure(code) }
     return unsafe MDB_val(try table.seal.open(key, found.bytes))
@@ -62,7 +85,7 @@ import Synchronization
   package func tree(_ table: Table) throws -> TreeSummary {
     if let pages { return pages.trees[Int(table.index)] }
     var info = MDB_stat()
-    try check(unsafe mdb_stat(handle, table.index, &info), "measuring a table")
+    try check(unsafe mdb_stat(try handle, table.index, &info), "measuring a table")
     var tree = TreeSummary()
     tree.depth = Int(info.ms_depth)
     tree.branchPages = UInt64(info.ms_branch_pages)
@@ -78,8 +101,8 @@ import Synchronization
   /// The bytes of the pages that a table takes.
   package func size(_ table: Table) throws -> UInt64 { try tree(table).bytes }
 
-  /// LMDB's own number of this transaction.
-  package var number: UInt64 { UInt64(unsafe mdb_txn_id(handle)) }
+  /// LMDB's own number of this transaction; 0 for a writer that writes behind.
+  package var number: UInt64 { unsafe ownHandle.map { UInt64(unsafe mdb_txn_id($0)) } ?? 0 }
 }
 
 /// The longest key that LMDB takes, in bytes.

@@ -27,7 +27,7 @@ import CLMDB
       return
     }
     var opened: OpaquePointer?
-    try check(unsafe mdb_cursor_open(access.handle, table.index, &opened), "opening a cursor")
+    try check(unsafe mdb_cursor_open(try access.handle, table.index, &opened), "opening a cursor")
     guard let opened = unsafe opened else { throw StorageError(.invalid, "no cursor") }
     unsafe handle = unsafe opened
     reading = nil

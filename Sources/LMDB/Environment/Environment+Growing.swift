@@ -44,6 +44,9 @@ extension Environment {
     try resize(to: wanted)
   }
 
+  /// Doubles the map at least; its maximum ends this, as ``growMap(headroom:)`` says.
+  package func enlargeMap() throws(StorageError) { try growMap(headroom: try usage().mapBytes) }
+
   /// True if `headroom` bytes of the map are free.
   package func hasRoom(for headroom: Int) throws(StorageError) -> Bool {
     let (size, used, _) = try usage()

@@ -112,6 +112,11 @@ import Synchronization
     _ = consume registration
   }
 
+  /// True unless it is certain that no other process has the environment open.
+  ///
+  /// - Complexity: one system call, about 0.4 µs.
+  package var isShared: Bool { registration.withLock { $0?.isShared ?? true } }
+
   /// The table of a name given when opening.
   package func table(_ name: String) throws(StorageError) -> Table {
     guard let table = tables[name] else { throw StorageError(.invalid, "no table \(name)") }

@@ -30,6 +30,9 @@ package final class NamespaceClaim: Sendable {
 
   deinit { close(descriptor) }
 
+  /// True unless it is certain that nobody else has the file open.
+  var isShared: Bool { Platform.mayBeLocked(descriptor) }
+
   /// The byte that represents a namespace: FNV-1a of its name, from 1 up to 2^62.
   private static func place(of namespace: String) -> Int64 {
     let hash = namespace.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in

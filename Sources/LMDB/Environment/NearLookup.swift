@@ -44,17 +44,21 @@ import CLMDB
 
   @usableFromInline
   mutating func find(_ key: RawSpan) throws -> Bool {
-    if key.byteCount == 0 || key.byteCount > keyBytesMax { return false }
-    let found = unsafe try key.withUnsafeBytes { key throws -> MDB_val? in
-      guard let pages = access.pages else { return unsafe try access.find(table, key) }
-      let before = leaf
-      defer { isScattered = leaf.map { before?.isSame(as: $0) != true } ?? false }
-      do throws(StorageError) {
-        return unsafe try pages.find(table, key, near: &leaf, &expected)
-      } catch { throw pages.readingError(error) }
+    guard let found = unsafe try key.withUnsafeBytes({ unsafe try value(of: $0) }) else {
+      return false
     }
-    guard let found = unsafe found else { return false }
     unsafe value = unsafe found
     return true
+  }
+
+  /// The value of a key, without its seal.
+  mutating func value(of key: UnsafeRawBufferPointer) throws -> MDB_val? {
+    if key.count == 0 || key.count > keyBytesMax { return nil }
+    guard let pages = access.pages else { return unsafe try access.find(table, key) }
+    let before = leaf
+    defer { isScattered = leaf.map { before?.isSame(as: $0) != true } ?? false }
+    do throws(StorageError) {
+      return unsafe try pages.find(table, key, near: &leaf, &expected)
+    } catch { throw pages.readingError(error) }
   }
 }

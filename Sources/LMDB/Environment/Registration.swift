@@ -32,5 +32,8 @@ struct Registration: ~Copyable {
     self.claim = claim
   }
 
+  /// True unless it is certain that no other process has the environment open.
+  var isShared: Bool { claim?.isShared ?? true }
+
   deinit { _ = Registration.open.withLock { $0.remove(identity) } }
 }

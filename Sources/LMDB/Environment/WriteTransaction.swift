@@ -1,42 +1,3 @@
-import CLMDB
-
-/// A writer's cursors, one for each table, at the place of the last lookup: for reading and
-/// writing near that place. LMDB keeps them valid through all writes, and frees them with the
-/// transaction.
-@safe private struct NearCursors: ~Copyable {
-  /// The cursors, by the table's index; LMDB's own two tables come first.
-  private let handles: UnsafeMutableBufferPointer<OpaquePointer?>
-
-  init() {
-    unsafe handles = .allocate(capacity: Environment.tablesMax + 2)
-    unsafe handles.initialize(repeating: nil)
-  }
-
-  deinit { unsafe handles.deallocate() }
-
-  /// The cursor on a table, if there is one.
-  @inline(__always)
-  func cursor(on table: Table) -> OpaquePointer? { unsafe handles[Int(table.index)] }
-
-  func open(in transaction: OpaquePointer, on table: Table) -> Int32 {
-    unsafe mdb_cursor_open(transaction, table.index, &handles[Int(table.index)])
-  }
-
-  func close(on table: Table) {
-    guard let open = unsafe cursor(on: table) else { return }
-    unsafe mdb_cursor_close(open)
-    unsafe handles[Int(table.index)] = nil
-  }
-
-  func closeAll() {
-    for index in unsafe handles.indices {
-      guard let open = unsafe handles[index] else { continue }
-      unsafe mdb_cursor_close(open)
-      unsafe handles[index] = nil
-    }
-  }
-}
-
 /// The treatment of an existing entry by a put.
 package enum PutMode: Sendable {
   /// Replaces the entry if the key exists.
@@ -45,53 +6,45 @@ package enum PutMode: Sendable {
   case append
 }
 
-/// The writer. LMDB has one for each environment; beginning a second waits for the first to end.
+/// The writer: puts, deletions and lookups that see them, and savepoints.
 ///
 /// The type is noncopyable, so the compiler proves that the transaction ends once: `commit`
 /// consumes it, and leaving scope any other way aborts. It must begin and end on one thread (H7).
 ///
-/// Savepoints are LMDB's nested transactions, kept as a stack: reads and writes go to the last
-/// one.
+///     directly           LMDB's transaction from the beginning
+///     behind             entries are kept in a buffer; single keys are looked up in it, then in
+///                        the file. The first cursor makes it a transaction of LMDB.
 @safe package struct WriteTransaction: ~Copyable {
-  private let environment: Environment
-  private var stack: [OpaquePointer]
-  private let thread = Platform.threadIdentity()
-  private let near = NearCursors()
+  /// In one place, to which its views lead.
+  private let writer: UnsafeMutablePointer<EntryWriter>
 
   /// Begins; waits for another process's writer without a limit, so hold a ``FileLock`` first.
-  package init(_ environment: Environment) throws {
-    try environment.health.check(forWriting: true)
-    unsafe stack = [try WriteTransaction.begin(environment)]
-    self.environment = environment
+  ///
+  /// - Parameters:
+  ///   - environment: The environment to write to.
+  ///   - behind: The earlier commits that may not be in the file yet; nil if there are none.
+  ///   - isDirect: True to write to the file with this commit; false to write behind as well, if
+  ///     that is worth while. One thread at a time may write behind.
+  /// - Throws: ``StorageError``.
+  package init(
+    _ environment: Environment, behind: WriteBehind? = nil, isDirect: Bool = true
+  ) throws {
+    let made = try EntryWriter(environment, behind, isDirect: isDirect)
+    unsafe writer = .allocate(capacity: 1)
+    unsafe writer.initialize(to: made)
   }
 
   deinit {
-    var open = unsafe stack.count
-    while open > 0 {
-      open -= 1
-      unsafe mdb_txn_abort(stack[open])
-    }
-    environment.gate.leave()
+    unsafe writer.deinitialize(count: 1)
+    unsafe writer.deallocate()
   }
 
-  private static func begin(_ environment: Environment) throws -> OpaquePointer {
-    for _ in 0..<4 {
-      try environment.enter()
-      var handle: OpaquePointer?
-      let code = unsafe mdb_txn_begin(environment.handle, nil, 0, &handle)
-      if code == MDB_SUCCESS, let handle = unsafe handle { return unsafe handle }
-      environment.gate.leave()
-      guard code == MDB_MAP_RESIZED else {
-        throw environment.health.diagnosed(StorageError(code: code, while: "beginning to write"))
-      }
-      try environment.resize(to: 0)
-    }
-    throw StorageError(.busy, "the map keeps being resized")
-  }
+  /// Writes to the file with this commit, from now on.
+  package func writeDirectly() throws { unsafe try writer.pointee.writeDirectly() }
 
   /// The view for lookups, which includes this transaction's writes; it changes with each
   /// savepoint.
-  package var access: Access { unsafe Access(handle: stack[stack.count - 1]) }
+  package var access: Access { unsafe writer.pointee.access ?? Access(writer: writer) }
 
   /// Looks up a key that may be written next, or is near the last one. Within the same page the
   /// cost is a search of the page instead of a descent from the root, and so is that of a `put` of
@@ -102,30 +55,8 @@ package enum PutMode: Sendable {
   package func get<R>(
     _ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R? {
-    guard let cursor = unsafe try cursor(on: table) else { return try access.get(table, key, body) }
-    try checkKey(key)
-    var found = unsafe MDB_val()
-    let code = unsafe key.withUnsafeBytes { bytes in
-      var wanted = unsafe MDB_val(bytes)
-      return unsafe mdb_cursor_get(cursor, &wanted, &found, MDB_SET)
-    }
-    if code == MDB_NOTFOUND { return nil }
-    if code != MDB_SUCCESS { throw StorageError(code: code, while: "reading") }
-    if table.seal == .short {
-      unsafe found = unsafe MDB_val(
-        try key.withUnsafeBytes { unsafe try table.seal.open($0, found.bytes) })
-    }
-    return try unsafe found.lend(body)
-  }
-
-  /// The cursor on a table, opened when first needed; nil inside a savepoint.
-  @inline(__always)
-  private func cursor(on table: Table) throws -> OpaquePointer? {
-    if let cursor = unsafe near.cursor(on: table) { return unsafe cursor }
-    guard unsafe stack.count == 1 else { return nil }
-    let code = unsafe near.open(in: stack[0], on: table)
-    try diagnose(code, while: "opening a cursor")
-    return unsafe near.cursor(on: table)
+    let found = unsafe try key.withUnsafeBytes { unsafe try writer.pointee.findNear(table, $0) }
+    return try unsafe found?.lend(body)
   }
 
   /// Writes an entry.
@@ -135,49 +66,7 @@ package enum PutMode: Sendable {
   package func put(
     _ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode = .replace
   ) throws {
-    try checkKey(key)
-    let code = unsafe key.withUnsafeBytes { key in
-      unsafe value.withUnsafeBytes { value in
-        if table.seal == .short { return unsafe putSealed(table, key, value, mode) }
-        var stored = unsafe MDB_val(value)
-        return unsafe put(table, key, &stored, mode, 0)
-      }
-    }
-    try diagnose(code, while: "writing")
-  }
-
-  @inline(__always)
-  private func put(
-    _ table: Table, _ key: UnsafeRawBufferPointer, _ value: inout MDB_val, _ mode: PutMode,
-    _ flags: Int32
-  ) -> Int32 {
-    var key = unsafe MDB_val(key)
-    if mode == .replace, let cursor = unsafe near.cursor(on: table) {
-      return unsafe mdb_cursor_put(cursor, &key, &value, UInt32(flags))
-    }
-    let append = mode == .append ? MDB_APPEND : 0
-    return unsafe mdb_put(
-      stack[stack.count - 1], table.index, &key, &value, UInt32(flags | append))
-  }
-
-  @inline(__always)
-  private func diagnose(_ code: Int32, while action: String) throws {
-    if code == MDB_SUCCESS { return }
-    throw environment.health.diagnosed(StorageError(code: code, while: action))
-  }
-
-  /// Lets LMDB reserve space, and fills it with the value and its seal.
-  private func putSealed(
-    _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ mode: PutMode
-  ) -> Int32 {
-    let sum = unsafe Seal.sum(key, value)
-    var room = unsafe MDB_val(mv_size: value.count + Seal.shortCount, mv_data: nil)
-    let code = unsafe put(table, key, &room, mode, MDB_RESERVE)
-    guard code == MDB_SUCCESS, let start = unsafe room.mv_data else { return code }
-    unsafe UnsafeMutableRawBufferPointer(start: start, count: value.count).copyMemory(from: value)
-    unsafe start.storeBytes(
-      of: sum.littleEndian, toByteOffset: value.count, as: UInt32.self)
-    return code
+    unsafe try writer.pointee.put(table, key, value, mode)
   }
 
   /// Removes an entry.
@@ -185,24 +74,7 @@ package enum PutMode: Sendable {
   /// - Returns: True if there was one.
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
-    try checkKey(key)
-    near.close(on: table)  // rather than rely on where a deletion leaves it
-    let code = unsafe key.withUnsafeBytes { bytes in
-      var key = unsafe MDB_val(bytes)
-      return unsafe mdb_del(stack[stack.count - 1], table.index, &key, nil)
-    }
-    if code == MDB_NOTFOUND { return false }
-    try diagnose(code, while: "deleting")
-    return true
-  }
-
-  @inline(__always)
-  private func checkKey(_ key: RawSpan) throws {
-    guard key.byteCount > 0, key.byteCount <= keyBytesMax else {
-      throw StorageError(
-        .invalid, "a key of \(key.byteCount) bytes; 1 to \(keyBytesMax) are allowed")
-    }
-    assert(thread == Platform.threadIdentity(), "a write transaction left its thread")
+    unsafe try writer.pointee.delete(table, key)
   }
 
   /// Begins a savepoint.
@@ -210,13 +82,7 @@ package enum PutMode: Sendable {
   /// - Returns: The view from now on.
   @discardableResult
   package mutating func savepoint() throws -> Access {
-    near.closeAll()
-    var handle: OpaquePointer?
-    let code = unsafe mdb_txn_begin(environment.handle, stack[stack.count - 1], 0, &handle)
-    guard code == MDB_SUCCESS, let handle = unsafe handle else {
-      throw environment.health.diagnosed(StorageError(code: code, while: "beginning a savepoint"))
-    }
-    unsafe stack.append(handle)
+    unsafe try writer.pointee.savepoint()
     return access
   }
 
@@ -225,9 +91,7 @@ package enum PutMode: Sendable {
   /// - Returns: The view from now on.
   @discardableResult
   package mutating func release() throws -> Access {
-    precondition(savepoints > 0, "release without a savepoint")
-    let code = unsafe mdb_txn_commit(stack.removeLast())
-    try diagnose(code, while: "ending a savepoint")
+    unsafe try writer.pointee.release()
     return access
   }
 
@@ -236,24 +100,17 @@ package enum PutMode: Sendable {
   /// - Returns: The view from now on.
   @discardableResult
   package mutating func rollBack() -> Access {
-    precondition(savepoints > 0, "rollBack without a savepoint")
-    unsafe mdb_txn_abort(stack.removeLast())
+    unsafe writer.pointee.rollBack()
     return access
   }
 
   /// The number of open savepoints.
-  package var savepoints: Int { unsafe stack.count - 1 }
+  package var savepoints: Int { unsafe writer.pointee.savepoints }
 
-  /// Makes the changes visible, and durable where the environment is synced.
+  /// Makes the changes visible, and durable where the environment is synced; or, if it is written
+  /// behind, keeps them for ``WriteBehind/settle()``.
   ///
   /// - Throws: ``StorageError``. After `.diskFull` nothing was stored; after `.inputOutput` the
   ///   outcome is unknown and the environment is poisoned.
-  package consuming func commit() throws {
-    precondition(savepoints == 0, "commit inside a savepoint")
-    let code = unsafe mdb_txn_commit(stack.removeLast())
-    if code != MDB_SUCCESS {
-      throw unsafe environment.health.diagnosed(commit: code, in: environment.handle)
-    }
-    environment.committed()
-  }
+  package consuming func commit() throws { unsafe try writer.pointee.commit() }
 }

@@ -170,6 +170,8 @@ struct CrashTests {
           try tx.set(NodePath(keys: ["m", .integer(number)]), to: 1)
         }
       }
+      // A reader has the state's file written.
+      try #require(database.head == 3)
       try #require(Files.size(of: state) > Files.size(of: "\(path)/log/data.mdb") + 200_000)
       try FileSizeLimit.set(Files.size(of: state))
       try database.commit { tx in

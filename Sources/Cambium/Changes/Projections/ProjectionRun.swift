@@ -45,7 +45,7 @@ final class ProjectionRun: @unchecked Sendable {
   ) throws -> (position: SequenceNumber, isDone: Bool) {
     let (state, horizon) = try directory.stateForStep()
     let tables = state.tables
-    var transaction = try WriteTransaction(state.environment)
+    var transaction = try WriteTransaction(state.environment, behind: state.behind)
     let applied = try StateReader(access: transaction.access, tables: tables).head().applied
     var entry = try current(horizon, tables, &transaction)
     if entry.active.isStarting {

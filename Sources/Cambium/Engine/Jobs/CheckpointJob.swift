@@ -70,7 +70,7 @@ final class CheckpointJob: Job {
     let logBytes = try directory.log.usedBytes
     guard logBytes >= growth else { return false }
     let last = try directory.log.read { try $0.checkpoint() }
-    let stateBytes = try directory.currentState().environment.usage().usedBytes
+    let stateBytes = try directory.latestState().environment.usage().usedBytes
     return CheckpointPolicy(growth: growth, divisor: directory.options.stepSizes.checkpointDivisor)
       .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
   }

@@ -42,9 +42,11 @@ extension Writer {
 }
 
 extension OpenDirectory {
-  /// The state in use, with room for a step of background work; the writer's turn must be held.
+  /// The state in use, with all commits in its file and room for a step of background work; the
+  /// writer's turn must be held.
   func stateForStep() throws -> (state: State, horizon: SequenceNumber) {
     let (state, _, horizon) = try prepareState()
+    try state.behind.write()
     try state.environment.growMap(headroom: 64 << 20)
     return (state, horizon)
   }

@@ -163,6 +163,7 @@ extension Database {
     let head = try directory.log.read { try $0.head().sequence }
     let applied = try directory.adoptVisible()
     guard applied < head else { return }
+    if try awaitOthers(until: head) { return }
     if directory.isReadOnly { return directory.report(.stateBehind(applied: applied, head: head)) }
     let sound = try directory.log.read { try $0.lastSound(after: applied, upTo: head) }
     if sound < head { reportDamage(readable: sound) }
@@ -181,6 +182,19 @@ extension Database {
       return directory.report(.stateBehind(applied: applied, head: head))
     }
     try directory.publishVisible()
+  }
+
+  /// Waits for a process that has the state open as well, whose newest commits may reach the file
+  /// a moment later; see State+Deferring.swift.
+  ///
+  /// - Returns: False if a transaction is still not visible.
+  private func awaitOthers(until head: SequenceNumber) throws -> Bool {
+    let end = ContinuousClock.now + SettleJob.delay * 4
+    while try directory.adoptVisible() < head {
+      if try !directory.currentState().environment.isShared || .now > end { return false }
+      usleep(5000)
+    }
+    return true
   }
 
   private func reportDamage(readable: SequenceNumber) {

@@ -23,6 +23,7 @@ extension OpenDirectory {
     // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
+    _ = try? state.behind.write()
     if state.environment.health.failure != nil { return try distrust(mark) }
     do {
       try state.environment.sync()

@@ -42,7 +42,7 @@ extension OpenDirectory {
   /// Runs a commit to the state in use; once more, with the reserve, if the disk is full.
   func usingReserve<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let error where OpenDirectory.isFull(error) {
-      guard releaseReserve(of: try currentState()) else { throw error }
+      guard releaseReserve(of: try latestState()) else { throw error }
       return try body()
     }
   }

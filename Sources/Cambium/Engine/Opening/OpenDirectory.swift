@@ -63,8 +63,15 @@ final class OpenDirectory: Sendable {
 
   // MARK: The state
 
-  /// The state in use; another process may have published a new generation since.
+  /// The state in use, for a reader that begins now: all that is visible is in its file.
   func currentState() throws -> State {
+    let state = try latestState()
+    try state.settle(in: self)
+    return state
+  }
+
+  /// The state in use; another process may have published a new generation since.
+  func latestState() throws -> State {
     let newest = try log.newestCommit
     if let known = stateInUse.state(comparedAt: newest) { return known }
     guard let mark = try log.read({ try $0.stateMark() }) else {
@@ -89,7 +96,8 @@ final class OpenDirectory: Sendable {
   func openState(_ name: String, _ generation: UInt64, isInUse: Bool = false) throws -> State {
     try State(
       at: "\(path)/\(name)", generation: generation,
-      options.environment(readOnly: isReadOnly, isInUse: isInUse))
+      options.environment(readOnly: isReadOnly, isInUse: isInUse),
+      deferredBytes: isInUse ? options.stepSizes.deferredBytes : 0)
   }
 
   // MARK: Reading
@@ -183,19 +191,6 @@ final class OpenDirectory: Sendable {
     }
     stateInUse.noteWriting()
     return (state, head, horizon)
-  }
-
-  /// Folds in the records after the state's position.
-  func catchUp(_ stateWriter: inout StateWriter, to head: SequenceNumber) throws {
-    guard stateWriter.applied <= head else {
-      throw DatabaseError.corrupt(
-        reason: "the state is ahead of the log (\(stateWriter.applied) of \(head)); rebuild it")
-    }
-    var records = RecordChain(log, after: stateWriter.applied, upTo: head)
-    while let record = try records.next() {
-      try stateWriter.apply(record)
-      stateWriter.hasCaughtUp = true
-    }
   }
 }
 

@@ -19,6 +19,8 @@ package struct StepSizes: Sendable {
   /// The free bytes of the state's map with which a group of writes begins. For one that needs
   /// more, the map grows in the middle.
   package var groupRoom = 64 << 20
+  /// The bytes of entries that the state's file may lack; 0 if each commit writes to it at once.
+  package var deferredBytes = 2 << 20
   /// A checkpoint is due only once the log has grown by the state's size divided by this.
   package var checkpointDivisor = 4
 

@@ -27,6 +27,8 @@ final class ChangeFeed: Sendable {
     var lag: StateLag?
     /// Tries to make that transaction readable.
     var remedy: (@Sendable () throws -> Void)?
+    /// Reports that the state's file cannot be written, and has that tried again.
+    var failure: (@Sendable (any Error) -> Void)?
   }
 
   private let state: Mutex<State>
@@ -122,6 +124,14 @@ final class ChangeFeed: Sendable {
     state.withLock { $0.remedy = remedy }
   }
 
+  /// Notes that what is visible could not be written to the state's file.
+  func failToSettle(_ error: any Error) { state.withLock { $0.failure }?(error) }
+
+  /// Sets the closure that is called when what is visible could not be written.
+  func setFailure(_ failure: @escaping @Sendable (any Error) -> Void) {
+    state.withLock { $0.failure = failure }
+  }
+
   /// Waits until a transaction after `sequence` is applied or cannot be, the task is cancelled or
   /// the database closed.
   func wait(past sequence: SequenceNumber) async {
@@ -142,6 +152,7 @@ final class ChangeFeed: Sendable {
       state.watch = nil
       state.look = nil
       state.remedy = nil
+      state.failure = nil
       return state.waiting.takeAll()
     }
     for continuation in woken { continuation.resume() }

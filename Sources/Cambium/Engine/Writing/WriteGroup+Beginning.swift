@@ -9,7 +9,7 @@ extension WriteGroup {
     in directory: OpenDirectory, catchingUpTo last: SequenceNumber? = nil
   ) throws -> WriteGroup {
     if last == nil { try directory.log.damage.checkNone() }
-    var group = try open(in: directory, catchingUpTo: last)
+    var group = try directory.usingReserve { try open(in: directory, catchingUpTo: last) }
     if group.stateWriter.hasCaughtUp {
       // Committed separately, so that the state is never behind by more than one group: if it
       // cannot be written, nothing more is logged.
@@ -59,12 +59,29 @@ extension WriteGroup {
         directory, state, head: head, horizon: horizon,
         catalog: directory.stateInUse.catalog(of: state))
       do {
-        try directory.catchUp(&group.stateWriter, to: last ?? head.sequence)
+        try group.stateWriter.catchUp(with: directory.log, to: last ?? head.sequence)
         return group
       } catch {
         group.stateWriter.abort()
         throw error
       }
+    }
+  }
+}
+
+extension StateWriter {
+  /// Folds in the records after its position.
+  mutating func catchUp(with log: Log, to head: SequenceNumber) throws {
+    guard applied <= head else {
+      throw DatabaseError.corrupt(
+        reason: "the state is ahead of the log (\(applied) of \(head)); rebuild it")
+    }
+    // It is stored before anything is logged after it.
+    if applied < head { try writeDirectly() }
+    var records = RecordChain(log, after: applied, upTo: head)
+    while let record = try records.next() {
+      try apply(record)
+      hasCaughtUp = true
     }
   }
 }

@@ -46,6 +46,7 @@ extension WriteGroup {
     var isVisible = true
     do {
       try stateWriter.commit()
+      try state.settleCommit(in: directory)
       isVisible = stateWriter.hasCaughtUp || !records.isEmpty
     } catch {
       stateWriter.abort()
@@ -95,7 +96,7 @@ extension WriteGroup {
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
     stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog(of: state))
     do {
-      try directory.catchUp(&stateWriter, to: head.sequence)
+      try stateWriter.catchUp(with: directory.log, to: head.sequence)
       try stateWriter.commit()
     } catch {
       stateWriter.abort()

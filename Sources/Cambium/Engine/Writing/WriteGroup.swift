@@ -63,7 +63,7 @@ final class WriteGroup: @unchecked Sendable {
     self.head = head
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
-    stateWriter = try StateWriter(state, catalog: catalog)
+    stateWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
     configure(defersBuilds: directory.options.buildsIndexesLater)
   }
 
@@ -143,13 +143,15 @@ final class WriteGroup: @unchecked Sendable {
   private func startOver(
     with transaction: RunningTransaction?, _ operation: Operation? = nil
   ) throws {
-    let isDeferred = stateWriter.folds.fillsLater
+    let fillsLater = stateWriter.folds.fillsLater
     try WriteGroup.growing(state) {
       stateWriter.abort()
-      stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog(of: state))
-      configure(defersBuilds: isDeferred)
+      stateWriter = try StateWriter(
+        state, catalog: directory.stateInUse.catalog(of: state), isDeferred: state.isDeferred
+      )
+      configure(defersBuilds: fillsLater)
       do {
-        try directory.catchUp(&stateWriter, to: committed)
+        try stateWriter.catchUp(with: directory.log, to: committed)
         for record in records { try stateWriter.apply(record, isObserved: isObserved) }
         guard let transaction else { return }
         stateWriter.begin(transaction.sequence, isObserved: isObserved)
@@ -174,8 +176,7 @@ final class WriteGroup: @unchecked Sendable {
 
   /// Doubles the state's map at least.
   private static func enlarge(_ state: State) throws {
-    let (mapBytes, _, _) = try state.environment.usage()
-    try state.environment.growMap(headroom: mapBytes)
+    try state.environment.enlargeMap()
   }
 
   /// Configures which index work is deferred, so that others need not wait for it.

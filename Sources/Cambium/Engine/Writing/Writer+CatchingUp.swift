@@ -16,13 +16,12 @@ struct StateLag: Sendable {
 }
 
 extension Writer {
-  /// Notifies all observers that a group is stored and cannot be read yet; the turn is held.
+  /// Notifies all observers that a group is stored and cannot be read yet.
   func fallBehind(_ failure: any Error, at head: SequenceNumber) {
     // Other processes may have applied more than this one has been told of.
-    if let visible = try? directory.currentState().applied() {
-      directory.feed.advance(to: visible)
-    }
-    let applied = directory.feed.applied
+    let visible = try? directory.latestState().applied()
+    if let visible { directory.feed.advance(to: visible) }
+    let applied = visible ?? directory.feed.applied
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
     guard directory.feed.fallBehind(StateLag(head: head, error: error)) else { return }
     directory.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))
@@ -36,7 +35,7 @@ extension Writer {
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
   func catchUpLate() throws {
     guard let lag = directory.feed.lag else { return }
-    let state = try directory.currentState()
+    let state = try directory.latestState()
     let applied = try state.applied()
     if applied >= lag.head { return directory.publish(applied) }
     if state.environment.health.failure == nil {

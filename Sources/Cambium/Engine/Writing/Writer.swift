@@ -42,6 +42,7 @@ final class Writer: Sendable {
   let waiting = Atomic<Int>(0)
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
+  private let settling: SettleJob
   private let thread: any WorkQueue
 
   private var groupCount: Int { directory.options.stepSizes.groupCount }
@@ -51,11 +52,17 @@ final class Writer: Sendable {
     background = directory.options.background
     thread = background.makeQueue("cambium.writer")
     jobs = Jobs(background, directory.report)
+    settling = SettleJob(directory)
     jobs.register(CheckpointJob(self))
     jobs.register(IndexBuildJob(self))
     jobs.register(PositionJob(self))
     jobs.register(CatchUpJob(self))
+    jobs.register(settling)
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
+    directory.feed.setFailure { [weak self] error in
+      guard let self else { return }
+      fallBehind(error, at: directory.feed.applied)
+    }
   }
 
   // MARK: Turns
@@ -156,6 +163,7 @@ final class Writer: Sendable {
   /// Commits, and publishes the state's new position: by this group, or by catching up.
   private func commit(_ group: WriteGroup) throws {
     let outcome = try group.commit()
+    if !group.state.behind.isEmpty { jobs.wake(settling, after: SettleJob.delay) }
     background.pass(.applied)
     switch outcome {
     case .nothing: break
@@ -169,8 +177,14 @@ final class Writer: Sendable {
     }
   }
 
-  /// Folds in the records after the state's position; the turn must be held.
-  func catchUp() throws { try commit(try WriteGroup.begin(in: directory)) }
+  /// Folds in the records after the position of the state's file; the turn must be held.
+  func catchUp() throws {
+    let state = try directory.latestState()
+    // One that has failed is replaced.
+    if state.environment.health.failure == nil { try state.settle(in: directory) }
+    try commit(try WriteGroup.begin(in: directory))
+    directory.feed.advance(to: try directory.latestState().applied())
+  }
 
   private func run(_ job: WriteJob, in group: WriteGroup) throws {
     if let failure = group.failure { throw failure }

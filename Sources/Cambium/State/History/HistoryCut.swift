@@ -38,7 +38,8 @@ struct HistoryCut {
   ///
   /// - Returns: True if everything is cut.
   mutating func step(until end: ContinuousClock.Instant) throws -> Bool {
-    var trimmer = HistoryTrimmer(try WriteTransaction(state.environment), state.tables)
+    var trimmer = HistoryTrimmer(
+      try WriteTransaction(state.environment, behind: state.behind), state.tables)
     var isDone = false
     repeat {
       guard let entry = try next(trimmer.access) else {

@@ -6,6 +6,8 @@ import Synchronization
 final class State: Sendable {
   let environment: Environment
   let tables: StateTables
+  /// The commits that are not in the file yet.
+  let behind: WriteBehind
   let generation: UInt64
   /// Found out by walks in the past.
   let arrivalZones = ArrivalZones()
@@ -13,12 +15,23 @@ final class State: Sendable {
   let reserve = Mutex<Reserve?>(nil)
 
   /// Opens a generation's directory, which exists.
-  init(at path: String, generation: UInt64, _ options: Environment.Options) throws {
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - generation: The generation's number.
+  ///   - options: The options of the environment.
+  ///   - deferredBytes: The bytes of entries that the file may lack.
+  /// - Throws: ``StorageError``, as ``Environment`` does.
+  init(
+    at path: String, generation: UInt64, _ options: Environment.Options,
+    deferredBytes: Int = 0
+  ) throws {
     var options = options
     options.tables = StateTables.names
     options.synced = false
     environment = try Environment(at: path, options)
     tables = try StateForm(environment).tables()
+    behind = WriteBehind(environment, bytesMax: deferredBytes)
     self.generation = generation
   }
 

@@ -1,0 +1,300 @@
+// Entries of tables that are written to a file later: the memtable of a log-structured merge tree
+// (O'Neil et al., 1996), over LMDB's B+ trees.
+//
+//     memory   record | record | …          in the order of the calls, never moved
+//     record   older place u32 | value size u32 | hash u32 | key size u16 | table u8
+//              | kind and seal u8 | key | value     padded to a multiple of 8 bytes
+//     slots    hash u32 | place u32         open addressing: the newest record of a key
+//
+// A record is never changed once it is there, and refers to the older one of its key. So undoing to
+// a place only drops the records after it, and another thread may read those before it meanwhile.
+
+import CXXHash
+
+/// Puts and deletions in the order in which they were made, with a lookup of the newest of a key.
+///
+/// Invariants:
+/// 1. The slot of a key holds the place of its newest record, and each record that of the one
+///    before it. Checked by `EntryBufferTests`, which compares with dictionaries.
+/// 2. Records never move, and keep their bytes until ``clear()`` or ``rewind(to:)`` drops them.
+///
+/// One thread at a time changes it. Others may read records before a place that they were told of.
+@safe struct EntryBuffer: ~Copyable {
+  /// The effect of a record on its key.
+  enum Kind: UInt8 {
+    case put
+    case append
+    case delete
+  }
+
+  /// The newest record of a key.
+  @unsafe enum Found {
+    /// There is none: the file decides.
+    case none
+    case deleted
+    /// The bytes stay valid until the buffer is cleared or rewound.
+    case value(UnsafeRawBufferPointer)
+  }
+
+  private struct Slot {
+    var hash: UInt32 = 0
+    /// The place of the newest record, 0 in a slot that was never used.
+    var place: UInt32 = 0
+
+    /// In a slot whose records were all dropped.
+    static let dropped = UInt32.max
+  }
+
+  private static let headerBytes = 16
+
+  private let capacity: Int
+  let records: Records
+  private var slots: UnsafeMutableBufferPointer<Slot>
+  private var usedSlots = 0
+  /// The place after the last record; the first record is not at 0, which means none.
+  private(set) var end = EntryBuffer.start
+
+  /// The place of the first record.
+  static let start = 8
+
+  /// Makes an empty one, which holds up to `capacity` bytes of records.
+  init(capacity: Int) {
+    self.capacity = capacity
+    // The system gives the memory when it is first used.
+    unsafe records = Records(
+      memory: .allocate(byteCount: max(capacity, EntryBuffer.start), alignment: 8))
+    unsafe slots = EntryBuffer.makeSlots(1 << 8)
+  }
+
+  deinit {
+    unsafe records.memory.deallocate()
+    unsafe slots.deallocate()
+  }
+
+  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
+    let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
+    unsafe slots.initialize(repeating: Slot())
+    return unsafe slots
+  }
+
+  // MARK: Changes
+
+  /// Adds a record.
+  ///
+  /// - Returns: False if there is no room for it; nothing is changed then.
+  @inline(__always)
+  mutating func add(
+    _ kind: Kind, _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) -> Bool {
+    let bytes = (EntryBuffer.headerBytes + key.count + value.count + 7) & ~7
+    if end + bytes > capacity { return false }
+    let hash = unsafe EntryBuffer.hash(table, key)
+    var slot = unsafe find(table.index, key, hash) ?? -1
+    if slot < 0 { slot = take(hash) }
+    let older = unsafe slots[slot].place
+    let record = unsafe records.memory + end
+    unsafe record.storeBytes(of: older == Slot.dropped ? 0 : older, as: UInt32.self)
+    unsafe record.storeBytes(of: UInt32(value.count), toByteOffset: 4, as: UInt32.self)
+    unsafe record.storeBytes(of: hash, toByteOffset: 8, as: UInt32.self)
+    unsafe record.storeBytes(of: UInt16(key.count), toByteOffset: 12, as: UInt16.self)
+    unsafe record.storeBytes(of: UInt8(table.index), toByteOffset: 14, as: UInt8.self)
+    let kindAndSeal = kind.rawValue | table.seal.rawValue << 4
+    unsafe record.storeBytes(of: kindAndSeal, toByteOffset: 15, as: UInt8.self)
+    if let start = key.baseAddress {
+      unsafe (record + 16).copyMemory(from: start, byteCount: key.count)
+    }
+    if let start = value.baseAddress {
+      unsafe (record + 16 + key.count).copyMemory(from: start, byteCount: value.count)
+    }
+    unsafe slots[slot].place = UInt32(end)
+    end += bytes
+    return true
+  }
+
+  /// Drops the records from a place on.
+  ///
+  /// - Complexity: linear in their number.
+  mutating func rewind(to place: Int) {
+    var next = place
+    while next < end {
+      let record = self.record(at: next)
+      // The first one of a key that is dropped knows the record that stays.
+      if Int(record.older) < place {
+        if let slot = unsafe find(record.tableIndex, record.key, record.hash) {
+          unsafe slots[slot].place = record.older == 0 ? Slot.dropped : record.older
+        }
+      }
+      next = record.end
+    }
+    end = place
+  }
+
+  /// Drops all records.
+  mutating func clear() {
+    if end == EntryBuffer.start { return }
+    unsafe slots.update(repeating: Slot())
+    (usedSlots, end) = (0, EntryBuffer.start)
+  }
+
+  // MARK: Lookups
+
+  /// The newest record of a key.
+  @inline(__always)
+  func find(_ table: Table, _ key: UnsafeRawBufferPointer) -> Found {
+    if usedSlots == 0 { return unsafe .none }
+    let hash = unsafe EntryBuffer.hash(table, key)
+    guard let slot = unsafe find(table.index, key, hash) else { return unsafe .none }
+    let record = unsafe self.record(at: Int(slots[slot].place))
+    return unsafe record.kind == .delete ? .deleted : .value(record.value)
+  }
+
+  @inline(__always)
+  private static func hash(_ table: Table, _ key: UnsafeRawBufferPointer) -> UInt32 {
+    unsafe UInt32(
+      truncatingIfNeeded: XXH3_64bits_withSeed(key.baseAddress, key.count, UInt64(table.index)))
+  }
+
+  /// The slot whose newest record is of a key; nil if there is none.
+  @inline(__always)
+  private func find(_ table: UInt32, _ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int? {
+    let mask = unsafe slots.count - 1
+    var slot = Int(hash) & mask
+    while true {
+      let found = unsafe slots[slot]
+      if found.place == 0 { return nil }
+      if found.hash == hash, found.place != Slot.dropped {
+        let record = self.record(at: Int(found.place))
+        if record.tableIndex == table, unsafe record.key.order(to: key) == 0 { return slot }
+      }
+      slot = (slot + 1) & mask
+    }
+  }
+
+  /// Takes a slot for a key that has none.
+  private mutating func take(_ hash: UInt32) -> Int {
+    if unsafe 2 * (usedSlots + 1) > slots.count { enlarge() }
+    let slot = unsafe freeSlot(hash, slots)
+    if unsafe slots[slot].place == 0 { usedSlots += 1 }
+    unsafe slots[slot] = Slot(hash: hash, place: Slot.dropped)
+    return slot
+  }
+
+  private func freeSlot(_ hash: UInt32, _ slots: UnsafeMutableBufferPointer<Slot>) -> Int {
+    let mask = slots.count - 1
+    var slot = Int(hash) & mask
+    while unsafe slots[slot].place != 0 && slots[slot].place != Slot.dropped {
+      slot = (slot + 1) & mask
+    }
+    return slot
+  }
+
+  private mutating func enlarge() {
+    let larger = unsafe EntryBuffer.makeSlots(2 * slots.count)
+    usedSlots = 0
+    for index in unsafe slots.indices {
+      let slot = unsafe slots[index]
+      if slot.place == 0 || slot.place == Slot.dropped { continue }
+      unsafe larger[freeSlot(slot.hash, larger)] = slot
+      usedSlots += 1
+    }
+    unsafe slots.deallocate()
+    unsafe slots = unsafe larger
+  }
+
+  // MARK: Records
+
+  /// A record in memory.
+  @safe struct Record {
+    fileprivate let start: UnsafeRawPointer
+    let place: Int
+
+    @inline(__always)
+    fileprivate var older: UInt32 { unsafe start.load(as: UInt32.self) }
+    @inline(__always)
+    fileprivate var hash: UInt32 { unsafe start.load(fromByteOffset: 8, as: UInt32.self) }
+    @inline(__always)
+    private var keyCount: Int { Int(unsafe start.load(fromByteOffset: 12, as: UInt16.self)) }
+    @inline(__always)
+    private var valueCount: Int { Int(unsafe start.load(fromByteOffset: 4, as: UInt32.self)) }
+    @inline(__always)
+    fileprivate var tableIndex: UInt32 {
+      UInt32(unsafe start.load(fromByteOffset: 14, as: UInt8.self))
+    }
+    private var kindAndSeal: UInt8 { unsafe start.load(fromByteOffset: 15, as: UInt8.self) }
+    var table: Table {
+      Table(index: tableIndex, seal: Seal(rawValue: kindAndSeal >> 4) ?? .none)
+    }
+    @inline(__always)
+    var kind: Kind { Kind(rawValue: kindAndSeal & 15) ?? .put }
+    @inline(__always)
+    var key: UnsafeRawBufferPointer {
+      unsafe UnsafeRawBufferPointer(start: start + EntryBuffer.headerBytes, count: keyCount)
+    }
+    @inline(__always)
+    var value: UnsafeRawBufferPointer {
+      unsafe UnsafeRawBufferPointer(
+        start: start + EntryBuffer.headerBytes + keyCount, count: valueCount)
+    }
+    /// The place after it.
+    @inline(__always)
+    var end: Int { place + (EntryBuffer.headerBytes + keyCount + valueCount + 7) & ~7 }
+  }
+
+  @inline(__always)
+  private func record(at place: Int) -> Record { records.record(at: place) }
+}
+
+extension EntryBuffer {
+  /// The records of a buffer, for other threads: those before a place that they were told of.
+  @safe struct Records: @unchecked Sendable {
+    // It is Sendable because these records do not change.
+    fileprivate let memory: UnsafeMutableRawPointer
+
+    @inline(__always)
+    func record(at place: Int) -> Record { unsafe Record(start: memory + place, place: place) }
+
+    /// The newest records of each key between two places, by table and key.
+    ///
+    /// - Complexity: a sort, or one pass where the keys came in order.
+    func sorted(_ places: Range<Int>) -> [Record] {
+      var tables: [[Record]] = Array(repeating: [], count: Environment.tablesMax + 2)
+      var place = places.lowerBound
+      while place < places.upperBound {
+        let record = self.record(at: place)
+        tables[Int(record.tableIndex)].append(record)
+        place = record.end
+      }
+      return tables.flatMap { Records.newest($0) }
+    }
+
+    /// The newest record of each key, by key.
+    private static func newest(_ records: [Record]) -> [Record] {
+      if isSorted(records) { return records }
+      let sorted = records.sorted { precedes($0, $1) }
+      var newest: [Record] = []
+      newest.reserveCapacity(sorted.count)
+      for record in sorted {
+        if let last = newest.last, unsafe last.key.order(to: record.key) == 0 {
+          newest[newest.count - 1] = record
+        } else {
+          newest.append(record)
+        }
+      }
+      return newest
+    }
+
+    /// True if each key is greater than the one before it.
+    private static func isSorted(_ records: [Record]) -> Bool {
+      for index in 1..<max(records.count, 1)
+      where unsafe records[index - 1].key.order(to: records[index].key) >= 0 {
+        return false
+      }
+      return true
+    }
+
+    private static func precedes(_ one: Record, _ two: Record) -> Bool {
+      let order = unsafe one.key.order(to: two.key)
+      return order != 0 ? order < 0 : one.place < two.place
+    }
+  }
+}

@@ -1,0 +1,301 @@
+// Commits that reach the file later. The judge is a dictionary, which is changed as transactions
+// change the table; a reader that begins after `settle` must find what it holds, and nothing else.
+
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import LMDB
+
+@Suite("Commits that reach the file later", .timeLimit(.minutes(5)))
+struct WriteBehindTests {
+  private typealias Model = [String: String]
+
+  private let directory: ScratchDirectory
+  private var random: SeededGenerator
+  private var row = 0
+
+  init() throws {
+    directory = try ScratchDirectory()
+    random = SeededGenerator(seed: 18)
+  }
+
+  /// A random key, or one of a row of them that begins somewhere.
+  private static func key(_ random: inout SeededGenerator, _ row: inout Int) -> String {
+    row += 1
+    if random.next() % 10 == 0 { row = Int(random.next() % 600) }
+    return "key \(random.next() % 3 == 0 ? Int(random.next() % 60) : row)"
+  }
+
+  private static func content(_ access: Access, _ table: Table) throws -> Model {
+    var found: Model = [:]
+    try access.forEach(table) { found[$0.text] = $1.text }
+    return found
+  }
+
+  private static func content(_ environment: Environment, _ table: Table) throws -> Model {
+    let transaction = try ReadTransaction(environment, tables: [table])
+    return try content(transaction.access, table)
+  }
+
+  // MARK: A random history
+
+  @Test(
+    "are what a dictionary says, with savepoints, cursors, readers, and transactions given up",
+    arguments: [Seal.none, .short], [600, 4096, 1 << 20])
+  mutating func randomHistory(seal: Seal, bytesMax: Int) throws {
+    let environment = try directory.open()
+    let table = try environment.table("words").sealed(seal)
+    let behind = WriteBehind(environment, bytesMax: bytesMax)
+    var model: Model = [:]
+    for _ in 0..<600 {
+      let isDirect = random.next() % 8 == 0
+      var transaction = try WriteTransaction(environment, behind: behind, isDirect: isDirect)
+      var changed = model
+      try changeAtRandom(&transaction, table, &changed, depth: 0)
+      if random.next() % 5 > 0 {
+        try transaction.commit()
+        model = changed
+      } else {
+        _ = consume transaction
+      }
+      if random.next() % 6 == 0 {
+        #expect(try behind.settle())
+        #expect(try Self.content(environment, table) == model)
+      }
+    }
+    #expect(try behind.settle())
+    #expect(try Self.content(environment, table) == model)
+    #expect(try environment.walkPages().findings.isEmpty)
+  }
+
+  private mutating func changeAtRandom(
+    _ transaction: inout WriteTransaction, _ table: Table, _ model: inout Model, depth: Int
+  ) throws {
+    for _ in 0..<Int(random.next() % [12, 12, 60][Int(random.next() % 3)]) {
+      let key = Self.key(&random, &row)
+      switch random.next() % 40 {
+      case 0..<16:
+        let value = String(repeating: "v", count: Int(random.next() % 120)) + "\(random.next())"
+        try transaction.put(table, key, value)
+        model[key] = value
+      case 16..<24:
+        #expect(try transaction.delete(table, key) == (model.removeValue(forKey: key) != nil))
+      case 24..<38:
+        #expect(try transaction.access.get(table, key) == model[key])
+        let near = try Array(key.utf8).lend { try transaction.get(table, $0) { $0.text } }
+        #expect(near == model[key])
+      case 38: #expect(try Self.content(transaction.access, table) == model)
+      default: try nest(&transaction, table, &model, depth: depth)
+      }
+    }
+  }
+
+  /// Changes in a savepoint, which is kept or undone.
+  private mutating func nest(
+    _ transaction: inout WriteTransaction, _ table: Table, _ model: inout Model, depth: Int
+  ) throws {
+    if depth == 3 { return }
+    var changed = model
+    try transaction.savepoint()
+    try changeAtRandom(&transaction, table, &changed, depth: depth + 1)
+    if random.next() % 2 == 0 {
+      try transaction.release()
+      model = changed
+    } else {
+      transaction.rollBack()
+    }
+  }
+
+  @Test("can append, in the order of the keys")
+  func appending() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    for group in 0..<20 {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: group == 9)
+      for number in 0..<50 {
+        try transaction.put(table, "key \(1000 + 50 * group + number)", "\(number)", .append)
+      }
+      try transaction.commit()
+      if group == 12 { try behind.write() }
+    }
+    #expect(try behind.settle())
+    let found = try Self.content(environment, table)
+    #expect(found.count == 1000 && found["key 1999"] == "49")
+  }
+
+  // MARK: Reaching the file
+
+  @Test("are too many once they have a size, and reach it when that is asked for")
+  func limit() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 2000)
+    let value = String(repeating: "v", count: 320)
+    for number in 0..<6 {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      try transaction.put(table, "key \(number)", value)
+      try transaction.commit()
+      #expect(behind.isFull == (number == 5))
+    }
+    #expect(try Self.content(environment, table).isEmpty && behind.since != nil)
+    #expect(try behind.write() && behind.isEmpty && behind.since == nil)
+    #expect(try Self.content(environment, table).count == 6)
+  }
+
+  @Test("are written at once by a transaction after one that was read, and after one with a cursor")
+  func direct() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    func write(_ number: Int, cursor: Bool = false) throws -> Bool {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      try transaction.put(table, "key \(number)", "\(number)")
+      if cursor { _ = try Self.content(transaction.access, table) }
+      try transaction.commit()
+      return behind.isEmpty
+    }
+    #expect(try !write(0))
+    #expect(try behind.settle())
+    #expect(try write(1))
+    #expect(try !write(2))
+    #expect(try write(3, cursor: true))
+    #expect(try write(4))
+    for number in 5..<30 { _ = try write(number) }
+    #expect(try !write(30))
+    #expect(try behind.settle())
+    #expect(try Self.content(environment, table).count == 31)
+  }
+
+  @Test("of an entry that is larger than the buffer are written at once")
+  func large() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1000)
+    let value = String(repeating: "v", count: 9000)
+    let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+    try transaction.put(table, "small", "1")
+    try transaction.put(table, "large", value)
+    #expect(try transaction.access.get(table, "small") == "1")
+    try transaction.commit()
+    #expect(try Self.content(environment, table) == ["small": "1", "large": value])
+  }
+
+  @Test("enlarge the map where it is full")
+  func mapFull() throws {
+    let environment = try directory.open(mapSize: 1 << 16)
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    for number in 0..<200 {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      try transaction.put(table, "key \(number)", String(repeating: "v", count: 1500))
+      try transaction.commit()
+    }
+    #expect(try behind.settle())
+    #expect(try Self.content(environment, table).count == 200)
+  }
+
+  // MARK: Failures
+
+  @Test("stay where they cannot be written, for transactions as well")
+  func failure() throws {
+    let environment = try directory.open(mapSize: 1 << 16, mapSizeMax: 1 << 16)
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    func put(_ key: String, _ count: Int) throws {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      try transaction.put(table, key, String(repeating: "v", count: count))
+      try transaction.commit()
+    }
+    try put("large", 200_000)
+    for _ in 0..<2 { #expect(try kind { try behind.write() } == .mapFull) }
+    try put("small", 10)
+    let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+    #expect(try transaction.access.get(table, "large")?.count == 200_000)
+    try transaction.delete(table, "large")
+    // A cursor would need the file.
+    #expect(try kind { _ = try Self.content(transaction.access, table) } == .mapFull)
+    #expect(try transaction.access.get(table, "large") == nil)
+    try transaction.commit()
+    #expect(try Self.content(environment, table).isEmpty)
+    // Together they fit.
+    #expect(try behind.write())
+    #expect(try Self.content(environment, table).keys.sorted() == ["small"])
+  }
+
+  @Test("are dropped once another has written to the file")
+  func foreignCommit() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    func put(_ key: String, to behind: WriteBehind?) throws {
+      let transaction = try WriteTransaction(
+        environment, behind: behind, isDirect: behind == nil)
+      try transaction.put(table, key, "1")
+      try transaction.commit()
+    }
+    try put("mine", to: behind)
+    try put("other", to: nil)
+    #expect(try !behind.write())
+    try put("mine again", to: behind)
+    try put("another", to: nil)
+    // A transaction that begins sees the file, without what was dropped.
+    var transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+    #expect(try transaction.access.get(table, "mine again") == nil)
+    #expect(try transaction.access.get(table, "another") == "1")
+    // One that has begun cannot go on from another file.
+    try put("a third", to: nil)
+    #expect(try kind { _ = try Self.content(transaction.access, table) } == .busy)
+    transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+    try transaction.put(table, "last", "1")
+    try transaction.commit()
+    #expect(try behind.settle())
+    let keys = try Self.content(environment, table).keys.sorted()
+    #expect(keys == ["a third", "another", "last", "other"])
+  }
+
+  // MARK: Threads
+
+  @Test("are found whole by readers on other threads, once they are committed")
+  func readers() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 20_000)
+    let committed = Atomic<Int>(0)
+    let isOver = Atomic<Bool>(false)
+    let problems = Mutex<[String]>([])
+    @Sendable func read() throws {
+      let least = committed.load(ordering: .acquiring)
+      #expect(try behind.settle())
+      let found = try Self.content(environment, table)
+      let numbers = Set(found.values)
+      let number = numbers.first.flatMap { Int($0) } ?? 0
+      if numbers.count > 1 || number < least || found.count != min(number, 1) * 50 {
+        problems.withLock { $0.append("\(number) after \(least): \(found.count) \(numbers)") }
+      }
+    }
+    DispatchQueue.concurrentPerform(iterations: 3) { thread in
+      do {
+        if thread > 0 {
+          while !isOver.load(ordering: .relaxed) {
+            try read()
+            usleep(UInt32(thread * 300))
+          }
+          return
+        }
+        defer { isOver.store(true, ordering: .relaxed) }
+        for number in 1...2000 {
+          let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+          for key in 0..<50 { try transaction.put(table, "key \(key)", "\(number)") }
+          try transaction.commit()
+          committed.store(number, ordering: .releasing)
+        }
+      } catch {
+        problems.withLock { $0.append("\(error)") }
+        isOver.store(true, ordering: .relaxed)
+      }
+    }
+    #expect(problems.withLock { $0 } == [])
+  }
+}
