@@ -23,8 +23,10 @@ extension OpenDirectory {
     // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
-    _ = try? state.behind.write()
+    let isWhole = (try? state.behind.write()) == true
     if state.environment.health.failure != nil { return try distrust(mark) }
+    // A reader may still have written to it what it lacks.
+    if !isWhole { return }
     do {
       try state.environment.sync()
     } catch {

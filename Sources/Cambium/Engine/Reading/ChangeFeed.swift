@@ -107,7 +107,7 @@ final class ChangeFeed: Sendable {
   func fallBehind(_ lag: StateLag) -> Bool {
     let (isNew, woken) = state.withLock { state in
       let isNew = state.lag.map { $0.head < lag.head } ?? true
-      state.lag = lag
+      if isNew { state.lag = lag }
       lags.store(true, ordering: .relaxed)
       return (isNew, state.waiting.takeAll())
     }

@@ -28,11 +28,22 @@ extension State {
   ///   memory.
   func settle(in directory: OpenDirectory) throws {
     do {
-      try usingReserve(of: directory) { _ = try behind.settle() }
+      try usingReserve(of: directory) {
+        if try !behind.settle(), try applied() < directory.feed.applied {
+          throw DatabaseError.busy(reason: "another process has written to the state meanwhile")
+        }
+      }
+    } catch let error as StorageError where isGone(error) {
+      throw error
     } catch {
       directory.feed.failToSettle(error)
       throw directory.feed.lag?.error ?? error
     }
+  }
+
+  /// True if a new generation has replaced this one.
+  private func isGone(_ error: StorageError) -> Bool {
+    [.closed, .missing].contains(error.kind) && environment.health.failure == nil
   }
 
   /// Writes to the file what it must have now: a commit that another process may be about to look
