@@ -21,6 +21,8 @@ struct KilledReader {
     let before = try database.information().stateBytes
     for number in 0..<KilledReader.writes {
       try database.write { tx in try tx.set("n/7", to: .integer(Int64(number))) }
+      // A reader after each, so that none of them is deferred.
+      _ = try database.head
     }
     let growth = try database.information().stateBytes - before
     try demand(
