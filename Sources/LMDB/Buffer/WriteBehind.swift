@@ -93,7 +93,8 @@ import Synchronization
   ///
   /// - Returns: False if another process has written to the file, so that they were dropped.
   /// - Throws: ``StorageError``; the commits stay, for the next call.
-  /// - Complexity: nothing if there are none; otherwise about 0.3 µs an entry.
+  /// - Complexity: nothing if there are none; otherwise a sort and a put for each entry, and one
+  ///   commit of LMDB.
   package func settle() throws -> Bool {
     if !wasRead.load(ordering: .relaxed) { wasRead.store(true, ordering: .relaxed) }
     return try isPending.load(ordering: .acquiring) ? write() : true

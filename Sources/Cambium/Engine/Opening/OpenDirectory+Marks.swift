@@ -25,7 +25,7 @@ extension OpenDirectory {
     let state = try state(of: mark)
     let isWhole = (try? state.behind.write()) == true
     if state.environment.health.failure != nil { return try distrust(mark) }
-    // A reader may still have written to it what it lacks.
+    // A reader may still write to it what it lacks.
     if !isWhole { return }
     do {
       try state.environment.sync()

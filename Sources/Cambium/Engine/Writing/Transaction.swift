@@ -252,7 +252,7 @@ extension Database.Transaction {
   /// - Parameter body: Uses the transaction; it may attempt parts of its own.
   /// - Returns: The value that `body` returns.
   /// - Throws: Any error that `body` throws.
-  /// - Complexity: one nested transaction of LMDB.
+  /// - Complexity: at most one nested transaction of LMDB.
   public func attempt<R>(_ body: () throws -> R) throws -> R {
     try running.use()
     try translating { try running.begin() }
