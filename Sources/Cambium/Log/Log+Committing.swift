@@ -1,5 +1,5 @@
-// Commits to a log: of a group's records, of entries alone, and of the whole content of a log that
-// is being created and has no other users yet.
+// Commits to a log: of a group's records, which may go to the tail, of entries alone, and of the
+// whole content of a log that is being created and has no other users yet.
 
 import LMDB
 
@@ -8,7 +8,7 @@ extension Log {
   /// may run several times, as that of ``write(head:_:)``.
   func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
     try growing {
-      let writer = try LogWriter(self)
+      let writer = try LogWriter.begin(self)
       let head = try writer.reader.head()
       let result = try body(writer)
       try writer.commit(head: head)
@@ -20,7 +20,7 @@ extension Log {
   /// map has room, so it must not use up what it writes.
   func write(head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
     try growing {
-      let writer = try LogWriter(self)
+      let writer = try LogWriter.begin(self)
       try body(writer)
       try writer.commit(head: head)
     }
@@ -41,8 +41,36 @@ extension Log {
   /// The room that is made first, in bytes: enough for all but the largest commits.
   private static let growth = 64 << 20
 
-  /// Commits records, and the head that they lead to.
+  /// Commits records, and the head that they lead to: to LMDB.
   func append(_ records: [TransactionRecord], head: LogHead) throws {
     try write(head: head) { writer in for record in records { try writer.append(record) } }
+  }
+
+  /// Commits records to the tail; the writer's lock is held, and `readNewest` was called with it.
+  ///
+  /// - Returns: False if LMDB must take them; nothing has happened then.
+  /// - Throws: ``StorageError``: nothing is stored then. With `.uncertain` that is unknown. After
+  ///   an I/O error the log refuses all further writing.
+  func appendToTail(_ records: [TransactionRecord]) throws -> Bool {
+    // All that is in the tail must fit into LMDB, or not even compaction could make room.
+    guard try lmdb.hasRoom(for: tail.roomForMoving),
+      Files.freeBytes(at: path) ?? .max > tail.roomForMoving
+    else { return false }
+    do { return try tail.append(records, syncLMDB: lmdb.sync) } catch let error as StorageError {
+      if [.uncertain, .inputOutput].contains(error.kind) { lmdb.health.poison(error) }
+      throw error
+    }
+  }
+
+  /// Makes the file of the tail, once there were enough commits for it. An earlier version of the
+  /// program may have the log open as well, and would miss its records.
+  ///
+  /// - Returns: The mark under which the next commit must name it; nil if none was made.
+  func makeTailIfWanted() -> TailMark? { lmdb.isShared ? nil : tail.makeIfWanted() }
+
+  /// Moves the records of the tail to LMDB, for a caller that looks at the file; the writer's lock
+  /// is held.
+  func emptyTail() throws {
+    if try readNewest({ $0.tail }) != nil { try amend { _ in } }
   }
 }

@@ -1,16 +1,16 @@
 import LMDB
 import Synchronization
 
-/// The log: every transaction record, in order, in an environment of its own. It is the database;
-/// everything else can be derived from it.
+/// The log: every transaction record, in order, in an environment of its own and a tail in front
+/// of it. It is the database; everything else can be derived from it.
 ///
 /// Invariants:
 /// 1. Every number after the baseline's, up to the head's, has exactly one record. Proved by
 ///    `verify`, which reads them all.
 /// 2. Each record's link follows from the one before. Proved by `verify`; made by
 ///    `TransactionRecord`.
-/// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does
-///    it; checked when opening.
+/// 3. Every write transaction of LMDB rewrites the head with its own number. `LogWriter.commit`
+///    does it; checked when opening.
 ///
 /// It has two doors, and the other layers know nothing of what lies behind them. `LogReader` and
 /// `LogWriter` give and take the content. LogFile.swift is for code that must look at the pages of
@@ -19,6 +19,8 @@ final class Log: Sendable {
   /// The environment that holds the content; Tools/tidy finds its name outside this folder.
   let lmdb: Environment
   let tables: LogTables
+  /// The newest records, if they are not in LMDB yet.
+  let tail: Tail
   /// The damage found so far.
   let damage = LogDamage()
   /// The size of the newest transaction's operations in bytes: the next is often similar.
@@ -29,12 +31,19 @@ final class Log: Sendable {
   /// Opens the log in a directory that exists. It sets the options' tables and synchronization
   /// itself.
   ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - options: The options of its environment.
+  ///   - partBytes: The most bytes of a record in one entry.
+  ///   - sizes: The sizes of its tail; without them commits do not go to one.
   /// - Throws: ``DatabaseError/unsupported(path:reason:)`` if the file is another program's; it is
   ///   not touched then.
   init(
-    at path: String, _ options: Environment.Options, partBytes: Int = LogTables.partBytesMax
+    at path: String, _ options: Environment.Options, partBytes: Int = LogTables.partBytesMax,
+    tail sizes: TailSizes = TailSizes()
   ) throws {
     self.partBytes = partBytes
+    tail = Tail(at: Tail.path(in: path), sizes, isReadOnly: options.readOnly)
     try Log.checkFormat(at: path)
     var options = options
     options.tables = LogTables.names
@@ -85,9 +94,29 @@ final class Log: Sendable {
   }
 
   /// Lends a short-lived view of the log.
-  func read<R>(_ body: (LogReader) throws -> R) throws -> R {
-    let transaction = try ReadTransaction(lmdb, tables: [])
-    return try body(LogReader(access: transaction.access, tables: tables, damage: damage))
+  ///
+  /// - Parameters:
+  ///   - known: A record that is known to be committed, if the view needs none after it.
+  ///   - body: Takes the view.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error of the body; ``StorageError``, ``DatabaseError``.
+  func read<R>(upTo known: SequenceNumber? = nil, _ body: (LogReader) throws -> R) throws -> R {
+    var sight: Tail.Sight?
+    while true {
+      let transaction = try ReadTransaction(lmdb, tables: [])
+      let stored = LogReader(access: transaction.access, tables: tables, damage: damage)
+      let look =
+        if let sight, sight.transaction == stored.transaction { tail.adopt(sight) } else {
+          try tail.look(stored.transaction, upTo: known) { try Tail.Base(stored) }
+        }
+      switch look {
+      case .view(let view):
+        return try body(
+          LogReader(access: transaction.access, tables: tables, damage: damage, tail: view))
+      case .unverified(let seen): sight = seen
+      case .outdated: sight = nil
+      }
+    }
   }
 
   /// Lends a view of the committed log to a caller that is about to write; the writer's lock is
@@ -97,8 +126,26 @@ final class Log: Sendable {
   /// readers: they stay one transaction behind until the next writer begins. A write transaction
   /// does not.
   func readNewest<R>(_ body: (LogReader) throws -> R) throws -> R {
-    let writer = try LogWriter(self)
-    return try body(writer.reader)
+    let transaction = try WriteTransaction(lmdb)
+    let stored = LogReader(access: transaction.access, tables: tables, damage: damage)
+    let view = try tail.newestDurable(stored.transaction - 1) { try Tail.Base(stored) }
+    noteDamage(in: view)
+    return try body(
+      LogReader(access: transaction.access, tables: tables, damage: damage, tail: view))
+  }
+
+  /// The tail as a writer sees it, whose transaction of LMDB has changed nothing yet.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` if one of its records is damaged.
+  func newestTail(before writer: LogReader) throws -> TailView? {
+    let view = try tail.newest(writer.transaction - 1) { try Tail.Base(writer) }
+    noteDamage(in: view)
+    if view?.missed != nil { try damage.checkNone() }
+    return view
+  }
+
+  private func noteDamage(in tail: TailView?) {
+    if let missed = tail?.missed { damage.note(missed, "its frame in the log's tail is damaged") }
   }
 
   // MARK: The file
@@ -131,15 +178,35 @@ final class Log: Sendable {
   ///
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
   func check() throws {
+    try checkFormat()
     try read { reader in
-      try reader.format().checkKnown(path)
       let head = try reader.head()
       guard head.transaction == reader.transaction else {
         throw DatabaseError.corrupt(
           reason: "the log's newest page is torn or rolled back: it should be transaction "
             + "\(head.transaction), and is \(reader.transaction)")
       }
+      try checkTail(reader)
     }
+  }
+}
+
+extension Log {
+  /// Checks the format, before anything else is read.
+  private func checkFormat() throws {
+    let transaction = try ReadTransaction(lmdb, tables: [])
+    let stored = LogReader(access: transaction.access, tables: tables, damage: damage)
+    try stored.format().checkKnown(path)
+  }
+
+  /// Checks that the tail is there, unless it is known to be empty.
+  private func checkTail(_ reader: LogReader) throws {
+    guard let mark = try reader.tailMark(), try reader.stateMark()?.isClean == false else { return }
+    let file = Tail.path(in: path)
+    if Files.isFile(file), Files.size(of: file) == mark.bytes { return }
+    throw DatabaseError.corrupt(
+      reason: "\(file) is missing or cut short, and may have held the newest transactions; put it "
+        + "back, or let `cambium repair` go on without it")
   }
 }
 

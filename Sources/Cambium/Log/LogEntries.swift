@@ -5,13 +5,15 @@
 //     state       generation u64 | clean u8 | length, boot identity | length, mount identity
 //                 | fold u32
 //     checkpoint  sequence u64 | bytes of the log u64 | fold u32
+//     tail        seed u64 | size of the file u64
 //     consumer/…  position u64
 //     cursor/…    number u64
 //     tag/…       sequence u64
 //     note/…      bytes of whoever wrote them
 //
 // Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian. Format 1
-// had no fold number, which means 1.
+// had no fold number, which means 1. Since format 3 there may be a tail: its file continues the
+// records, and a program that does not know it would miss them.
 
 import FoundationEssentials
 import LMDB
@@ -19,9 +21,9 @@ import LMDB
 /// The format, origin and creation time of a database, as stored in its log.
 struct FormatEntry: Equatable, Sendable {
   /// The format of everything written by this version.
-  static let version: UInt32 = 2
+  static let version: UInt32 = 3
   /// The formats that can be read.
-  static let versions: ClosedRange<UInt32> = 1...2
+  static let versions: ClosedRange<UInt32> = 1...3
   static let magic = Array("CAMBIUM\0".utf8)
 
   var version = FormatEntry.version
@@ -190,6 +192,30 @@ struct StateMark: Equatable, Sendable {
   }
 }
 
+/// The file in front of the log; see ``Tail``.
+struct TailMark: Equatable, Sendable {
+  /// The seed of its frames' checksums, which no other file has.
+  var seed: UInt64
+  /// The size of the file.
+  var bytes: Int
+
+  init(seed: UInt64, bytes: Int) {
+    self.seed = seed
+    self.bytes = bytes
+  }
+
+  init(_ bytes: RawSpan) throws {
+    seed = try bytes.load(UInt64.self, at: 0)
+    self.bytes = Int(clamping: try bytes.load(UInt64.self, at: 8))
+  }
+
+  func stored() -> [UInt8] {
+    var bytes = [UInt8](littleEndian: seed)
+    bytes.append(littleEndian: UInt64(self.bytes))
+    return bytes
+  }
+}
+
 /// The copy of the state from which a recovery can start.
 struct CheckpointMark: Equatable, Sendable {
   /// The newest record that the copy has folded; it is part of the directory's name.
@@ -233,7 +259,13 @@ extension LogReader {
     return format
   }
 
-  func head() throws -> LogHead { try entry("head") { try LogHead($0) } ?? LogHead() }
+  /// The newest record, in LMDB or in the tail.
+  func head() throws -> LogHead { try tail?.head ?? storedHead() }
+
+  /// The newest record that LMDB holds.
+  func storedHead() throws -> LogHead { try entry("head") { try LogHead($0) } ?? LogHead() }
+
+  func tailMark() throws -> TailMark? { try entry("tail") { try TailMark($0) } }
 
   func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
 

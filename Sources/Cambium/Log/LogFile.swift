@@ -1,8 +1,8 @@
 // The second door: the pages of the log's file. The first gives the content, and cannot say what is
 // wrong with the file that holds it. So verification and the scrub check pages, sizes counts them,
 // vacuum copies them, and repair scans a file that LMDB must not be given, because a damaged page
-// could end the process. A file in front of the environment would be checked, measured, copied and
-// scanned by the same calls.
+// could end the process. A copy has the tail's records in its pages; a scan reads the tail's file
+// after the pages.
 
 import LMDB
 
@@ -62,22 +62,34 @@ extension Log {
   /// The moments that readers of all processes hold.
   func heldMoments() throws -> [HeldMoment] { try lmdb.heldMoments() }
 
-  /// Copies the newest moment without free pages into a directory, beside readers and writers.
+  /// Copies the newest moment without free pages into a directory, beside readers and writers. The
+  /// copy has no tail: its records are in LMDB.
   ///
-  /// LMDB renumbers the transactions of a copy, so its head must be written before it is used.
-  func copy(to directory: String) throws {
+  /// - Parameters:
+  ///   - directory: An empty directory.
+  ///   - options: The options to open the copy with.
+  /// - Throws: ``StorageError``, ``DatabaseError``; what was copied is left then.
+  func copy(to directory: String, _ options: Environment.Options) throws {
     try EnvironmentCopy(of: lmdb, to: "\(directory)/data.mdb").run()
-  }
-
-  /// Copies the newest moment without free pages into a directory, and closes this log.
-  func copyAndClose(to directory: String, _ options: Environment.Options) throws {
-    let head = try read { try $0.head() }
-    try copy(to: directory)
-    close()
-    // LMDB renumbers the transactions of a copy, and the head holds that number.
     let copy = try Log(at: directory, options)
     defer { copy.close() }
-    try copy.write(head: head) { _ in }
+    try copy.detach(from: self)
+  }
+
+  /// Makes a copied environment the log that it is a copy of.
+  ///
+  /// LMDB renumbers the transactions of a copy, and the head holds that number.
+  private func detach(from source: Log) throws {
+    var head = try readNewest { try $0.storedHead() }
+    try write(head: head) { try $0.removeEntry("tail") }
+    let newest = try source.read { try $0.head().sequence }
+    while head.sequence < newest {
+      let records = try source.read {
+        try $0.records(after: head.sequence, bytes: 1 << 20)
+      }
+      for record in records { head.advance(to: record) }
+      try append(records, head: head)
+    }
   }
 }
 
@@ -98,11 +110,19 @@ struct LogFile {
     }
   }
 
-  /// Puts another database's log in the place of this one. The name is durable with a sync.
-  func replace(with other: LogFile) throws {
-    try Files.sync(other.path)
-    try Files.replace(path, with: other.path)
+  /// Puts another log in the place of this one, neither of which names a tail any more. The name is
+  /// durable with a sync.
+  func replace(with other: String) throws {
+    // It may still hold what was erased.
+    if Files.exists(tail) {
+      try Files.remove(tail)
+      try Files.sync("\(database)/log")
+    }
+    try Files.sync(other)
+    try Files.replace(path, with: other)
   }
+
+  private var tail: String { Tail.path(in: "\(database)/log") }
 
   /// Walks all pages; see `PageWalker.walk`.
   func walkPages(
@@ -111,9 +131,26 @@ struct LogFile {
     try PageWalker.walk(path, progress: progress)
   }
 
-  /// Scans the records after a baseline; see `RecordScan`.
-  func records(after baseline: BaselineMark, head: SequenceNumber?) throws -> RecordScan {
-    try RecordScan(path, after: baseline, head: head)
+  /// Scans the records after a baseline, and then those of the tail; see `RecordScan`.
+  func records(
+    after baseline: BaselineMark, head: SequenceNumber?, tail: [TransactionRecord]
+  ) throws -> RecordScan {
+    try RecordScan(path, after: baseline, head: head, tail: tail)
+  }
+
+  /// The records of the tail.
+  ///
+  /// - Parameters:
+  ///   - mark: The mark under which the log names it.
+  ///   - head: The head of what LMDB holds; nil if it is damaged.
+  /// - Returns: The records; nil if the file is missing or cut short.
+  /// - Throws: ``StorageError`` if it cannot be read.
+  func tailRecords(_ mark: TailMark, after head: LogHead?) throws -> [TransactionRecord]? {
+    guard let file = try PrewrittenFile(tail, isReadOnly: true), file.size == mark.bytes else {
+      return nil
+    }
+    var scan = TailScan(file, seed: mark.seed)
+    return try scan.frames(after: head).map(\.record)
   }
 
   /// Scans the stored segments.

@@ -3,18 +3,20 @@ import LMDB
 /// The content of the log at one moment: the door through which it is read.
 ///
 /// Access and tables are private, so only this file reads records, segments, chunks and entries
-/// from LMDB, and extensions elsewhere are made of the calls below. A file in front of the
-/// environment, to which commits are appended first, is therefore read here as well: each call
-/// answers from both.
+/// from LMDB, and extensions elsewhere are made of the calls below. The newest records may still be
+/// in the tail: the calls about records answer from both.
 struct LogReader {
   private let access: Access
   private let tables: LogTables
   private let damage: LogDamage
+  /// The records that follow those in LMDB; nil if there are none.
+  let tail: TailView?
 
-  init(access: Access, tables: LogTables, damage: LogDamage) {
+  init(access: Access, tables: LogTables, damage: LogDamage, tail: TailView? = nil) {
     self.access = access
     self.tables = tables
     self.damage = damage
+    self.tail = tail
   }
 
   /// LMDB's own number of the commit that this view sees, or that its writer makes.
@@ -55,6 +57,7 @@ struct LogReader {
 
   /// The bytes of a record, its parts joined.
   func storedRecord(_ sequence: SequenceNumber) throws -> [UInt8] {
+    if let record = tail?[sequence] { return record.stored() }
     var bytes: [UInt8] = []
     var part: UInt32 = 0
     repeat {
@@ -67,13 +70,15 @@ struct LogReader {
 
   /// The number of a record's operations, as its header has it; not checked.
   func operationCount(of sequence: SequenceNumber) throws -> Int {
-    try part(0, of: sequence) { try TransactionRecord.operationCount(startingWith: $0) } ?? 0
+    if let record = tail?[sequence] { return Int(record.operationCount) }
+    return try part(0, of: sequence) { try TransactionRecord.operationCount(startingWith: $0) } ?? 0
   }
 
   /// The record of a sequence number, with its checksum checked.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the number when it is missing or damaged.
   func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
+    if let record = tail?[sequence] { return record }
     do {
       let bytes = try storedRecord(sequence)
       let record = try bytes.lend { try TransactionRecord($0) }
@@ -91,6 +96,7 @@ struct LogReader {
 
   /// A record's time, read without the rest of the record.
   func time(of sequence: SequenceNumber) throws -> Int64 {
+    if let record = tail?[sequence] { return record.time }
     guard let time = try part(0, of: sequence, { try $0.load(Int64.self, at: 26) }) else {
       throw DatabaseError.corrupt(reason: "record \(sequence) of the log is missing")
     }
@@ -100,7 +106,7 @@ struct LogReader {
   /// The oldest record that is not in a segment, or the one after the head.
   func oldestRecord() throws -> SequenceNumber {
     var cursor = try Cursor(access, tables.records)
-    guard try cursor.first() else { return try head().sequence.next }
+    guard try cursor.first() else { return try tail?.first ?? head().sequence.next }
     return SequenceNumber(try cursor.withEntry { key, _ in try key.bigEndian(at: 0) })
   }
 
@@ -198,7 +204,7 @@ struct LogReader {
   /// The bytes of the pages that hold records.
   func recordsBytes() throws -> UInt64 { try access.size(tables.records) }
 
-  /// Visits the lengths of the entries of all records after one, in order.
+  /// Visits the lengths of the entries of all records in LMDB after one, in order.
   func forEachRecordEntry(
     after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void
   ) throws {

@@ -2,19 +2,37 @@ import LMDB
 
 /// The log's open write transaction: the door through which it is written.
 ///
-/// Only this file writes to the environment. A file in front of it would take what is appended and
-/// put here, and would be durable when `commit` returns.
+/// Only this file writes to the environment. Each transaction moves the records of the tail to it,
+/// so that the tail is empty when `commit` returns.
 struct LogWriter: ~Copyable {
   private var transaction: WriteTransaction
   private let tables: LogTables
   private let damage: LogDamage
   private let partBytes: Int
+  private let tail: Tail
 
-  init(_ log: Log) throws {
+  private init(unchanged log: Log) throws {
     partBytes = log.partBytes
     transaction = try WriteTransaction(log.lmdb)
     damage = log.damage
     tables = log.tables
+    tail = log.tail
+  }
+
+  /// Begins one; the writer's lock is held.
+  static func begin(_ log: Log) throws -> LogWriter {
+    let writer = try LogWriter(unchanged: log)
+    try writer.takeTail(of: log)
+    return writer
+  }
+
+  /// Moves the records of the tail here. A file that is gone is not named any more.
+  private func takeTail(of log: Log) throws {
+    let view = try log.newestTail(before: reader)
+    if let mark = try reader.tailMark(), !tail.isUsable(mark) { try removeEntry("tail") }
+    guard let view else { return }
+    try view.forEach { try append($0) }
+    try put("head", view.head.stored())
   }
 
   var reader: LogReader {
@@ -45,17 +63,27 @@ struct LogWriter: ~Copyable {
     }
   }
 
+  /// Names the file of the tail, which must be new.
+  func setTail(_ mark: TailMark) throws {
+    try raiseFormat()
+    try put("tail", mark.stored())
+  }
+
   func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
 
-  /// Stores the mark of the state that belongs to the log. From then on the log is of the present
-  /// format: an earlier version of the program would ignore the fold's number, and trust the state.
+  /// Stores the mark of the state that belongs to the log.
   func setStateMark(_ mark: StateMark) throws {
-    var format = try reader.format()
-    if format.version < FormatEntry.version {
-      format.version = FormatEntry.version
-      try setFormat(format)
-    }
+    try raiseFormat()
     try put("state", mark.stored())
+  }
+
+  /// Makes the log one of the present format: an earlier version of the program would ignore the
+  /// fold's number and trust the state, or miss the records of the tail.
+  private func raiseFormat() throws {
+    var format = try reader.format()
+    if format.version >= FormatEntry.version { return }
+    format.version = FormatEntry.version
+    try setFormat(format)
   }
 
   /// Stores the mark of the checkpoint; nil removes it.
@@ -141,6 +169,8 @@ struct LogWriter: ~Copyable {
     var head = head
     head.transaction = transaction.access.number
     try put("head", head.stored())
+    let mark = try reader.tailMark()
     try transaction.commit()
+    tail.noteCommit(head.transaction, head, mark)
   }
 }

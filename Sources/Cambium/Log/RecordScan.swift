@@ -1,6 +1,7 @@
 import LMDB
 
-/// Reads a log's records from its file, without LMDB, and continues after damaged parts.
+/// Reads a log's records from its file, without LMDB, and then those of the tail; it continues
+/// after damaged parts.
 ///
 /// Each number after the baseline's, up to the head's, comes once, in order, as a record or as
 /// lost. Only a record whose checksum, number, clock and place in the chain are correct counts;
@@ -27,15 +28,21 @@ struct RecordScan {
   private var entry: (sequence: SequenceNumber, part: UInt32, value: [UInt8])?
   private var reasons: [SequenceNumber: String] = [:]
   private var damagedPage: String?
+  /// The records of the tail that are still to come.
+  private var tail: ArraySlice<TransactionRecord>
 
   /// Opens the log's data file at a path; if the head is not known the scan ends with the last
   /// record that is found.
-  init(_ path: String, after baseline: BaselineMark, head: SequenceNumber?) throws {
+  init(
+    _ path: String, after baseline: BaselineMark, head: SequenceNumber?, tail: [TransactionRecord]
+  ) throws {
     table = try TableScan(path, table: "records")
+    self.tail = tail[...]
     number = baseline.sequence.next
     link = baseline.link
     clock = baseline.clock
-    last = head ?? SequenceNumber(baseline.sequence.rawValue + table.entries)
+    let found = SequenceNumber(baseline.sequence.rawValue + table.entries)
+    last = head ?? max(found, tail.last?.sequence ?? .zero)
     isHeadKnown = head != nil
   }
 
@@ -75,6 +82,9 @@ struct RecordScan {
       } catch DatabaseError.corrupt(let reason) {
         note(reason, first.sequence)
       }
+    }
+    while let record = tail.popFirst() {
+      if record.sequence >= number { return record }
     }
     return nil
   }

@@ -226,6 +226,15 @@ package enum Platform {
     #endif
   }
 
+  /// Makes the content of a file durable whose size has not changed.
+  static func flushContent(_ descriptor: Int32) -> Int32 {
+    #if canImport(Glibc)
+      return fdatasync(descriptor)
+    #else
+      return flush(descriptor)
+    #endif
+  }
+
   /// Watches a file for writes: inotify on Linux, kqueue on macOS.
   ///
   /// - Returns: nil if the system cannot watch files.

@@ -274,7 +274,7 @@ struct LeaseTests {
     let place = try Place()
     let blob = Blob(hash: Array(0..<32), size: 5)
     try place.use { database in
-      let log = try LogWriter(database.directory.log)
+      let log = try LogWriter.begin(database.directory.log)
       let head = try log.reader.head()
       try log.lease(blob, until: 1_700_000_000_000_000)
       try log.lease(blob, until: 1_600_000_000_000_000)

@@ -159,6 +159,38 @@ struct GoldenLogTests {
   }
 }
 
+// MARK: The tail
+
+extension GoldenLogTests {
+  private static let seed: UInt64 = 0x1122_3344_5566_7788
+  private static let frame =
+    [UInt8](
+      hex: """
+        0C725994104858CB                      ; checksum
+        0200000000000000                      ; transaction 2
+        0100000000000000                      ; 1 was durable before it
+        87000000 00000000                     ; 135 bytes of record
+        """) + storedRecord + [0]
+
+  @Test("holds frames of the tail as the file format says")
+  func tailFrame() throws {
+    var bytes: [UInt8] = []
+    TailFrame.append(Self.record(), durable: 1, seed: Self.seed, to: &bytes)
+    #expect(bytes.hex == Self.frame.hex)
+    let file = [0, 0, 0, 0, 0, 0, 0, 0] + Self.frame
+    let frame = try read(file)
+    #expect(frame?.record == Self.record())
+    #expect(frame?.place == 4104..<(4104 + 168))
+    #expect(try read(file, seed: 1) == nil)
+    for count in 0..<(file.count - 1) { #expect(try read(Array(file.prefix(count))) == nil) }
+  }
+
+  /// Reads the frame that begins after eight bytes of a file's part.
+  private func read(_ bytes: [UInt8], seed: UInt64 = seed) throws -> TailFrame? {
+    try bytes.lend { try TailFrame($0, at: 8, seed: seed, from: 4096) }
+  }
+}
+
 // MARK: The article
 
 extension GoldenLogTests {
@@ -204,10 +236,10 @@ extension GoldenLogTests {
   static let formatEntry = [UInt8](
     hex: """
       43414D4249554D 00                     ; CAMBIUM, 0
-      02000000                              ; format 2
+      03000000                              ; format 3
       101112131415161718191A1B1C1D1E1F      ; origin
       354F57F65E470600                      ; created
-      F23925466C867DD2                      ; checksum
+      894E9EB17621EF44                      ; checksum
       """)
   static let headEntry = [UInt8](
     hex: """

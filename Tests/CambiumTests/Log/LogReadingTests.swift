@@ -34,7 +34,7 @@ struct LogReadingTests {
       if try !log.lmdb.hasRoom(for: 4 * operations.count) {
         try log.lmdb.growMap(headroom: 8 * operations.count)
       }
-      let writer = try LogWriter(log)
+      let writer = try LogWriter.begin(log)
       try writer.append(record)
       try writer.commit(head: head)
       return record

@@ -99,7 +99,7 @@ struct BackupBlobTests {
       let (start, end) = (number * BlobChunks.chunkBytes, (number + 1) * BlobChunks.chunkBytes)
       let bytes = [UInt8](content[start..<min(end, content.count)])
       let key = blob.key(UInt32(number))
-      let writer = try LogWriter(database.directory.log)
+      let writer = try LogWriter.begin(database.directory.log)
       try writer.putChunk(key, bytes.lend { BlobChunk.stored($0, key: key) })
       try writer.commit(head: try database.directory.log.read { try $0.head() })
     }

@@ -91,7 +91,7 @@ struct BlobSweepTests {
       try database.write { tx in try tx.set("b", to: 0) }
       try database.compact(upTo: 1)
       // As a compaction that is broken off leaves it: listed, and without its last chunk.
-      let log = try LogWriter(database.directory.log)
+      let log = try LogWriter.begin(database.directory.log)
       let head = try log.reader.head()
       try log.setBlobsGivenUp([blob.hash])
       _ = try log.removeLastChunk(of: blob.hash)

@@ -164,7 +164,14 @@ extension DamagedDatabase {
     } catch is FileDamage {
       return .refused
     }
-    let content = try DamagedDatabase.content(of: file, at: "\(path)/\(file.rawValue)")
+    let content: Content
+    do { content = try DamagedDatabase.content(of: file, at: "\(path)/\(file.rawValue)") } catch let
+      error as StorageError where error.kind == .corrupt && file == .log
+    {
+      // The name of a table was changed.
+      let refusal = #expect(throws: (any Error).self) { try Database(at: path).close() }
+      return refusal == nil ? .harmless : .noticed("the tables")
+    }
     let difference = difference(of: content, in: file)
     let what = "\(file) \(offset) ^ \(mask) (\(difference?.table ?? "nothing"))"
     do {

@@ -66,7 +66,7 @@ struct FoldNumberTests {
   func takenOver() throws {
     let database = try place.open()
     try database.write { tx in try tx.set("n/5", to: 50) }
-    let writer = try LogWriter(database.directory.log)
+    let writer = try LogWriter.begin(database.directory.log)
     var mark = try #require(try writer.reader.stateMark())
     mark.generation += 1
     mark.fold = StateMark.foldNumber + 1

@@ -50,6 +50,15 @@ struct Sizes: Sendable {
     var own = SeededGenerator(seed: seed, 83 + UInt64(index))
     options.stepSizes.deferredBytes =
       isTight ? (seed % 2 == 0 ? 0 : 600) : [0, 300, 5000, 2 << 20][own.below(4)]
+    drawTail(isTight ? seed : nil, &own)
+  }
+
+  /// Draws the log's tail: none, one that is full soon, or one that holds all that there is. A
+  /// planted bug meets none and one by turns.
+  private mutating func drawTail(_ tightSeed: UInt64?, _ random: inout SeededGenerator) {
+    let drawn = [0, 2 << 10, 8 << 10, 64 << 10][random.below(4)]
+    options.stepSizes.tail.bytes = tightSeed.map { $0 / 2 % 2 == 0 ? 0 : 8 << 10 } ?? drawn
+    options.stepSizes.tail.commitsBefore = random.below(3)
   }
 
   /// Each limit is the usual one now and then.

@@ -41,8 +41,7 @@ struct Corruption {
   /// Reads the files of a finished database, and what they held half-way.
   private func read(_ path: String, _ recording: Recording) throws -> Content {
     var files = Content()
-    for name in try LMDB.Files.names(in: path) {
-      let file = "\(name)/data.mdb"
+    for file in try LMDB.Files.names(in: path).map({ "\($0)/data.mdb" }) + ["log/tail"] {
       if System.exists("\(path)/\(file)") { files.now[file] = System.read("\(path)/\(file)") }
     }
     var disk = Disk(.journal)

@@ -53,7 +53,9 @@ struct Faults {
         ofFile[call.path, default: 0] += 1
         if !kind.strikes(call) { continue }
         // Background jobs call when they find the time, so other files' calls are not counted.
-        let isOfData = call.path.hasSuffix("/data.mdb") && call.path.utf8.count <= pathMax
+        let isOfData =
+          (call.path.hasSuffix("/data.mdb") || call.path.hasSuffix("/log/tail"))
+          && call.path.utf8.count <= pathMax
         let number = isOfData ? ofFile[call.path] ?? 0 : index + 1
         own.append(FaultOrder(number, kind, path: isOfData ? call.path : nil))
         own.append(FaultOrder(index + 1, kind, lasts: true))

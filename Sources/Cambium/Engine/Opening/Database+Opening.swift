@@ -127,7 +127,9 @@ extension Database {
       let reader = StateReader(access: transaction.access, tables: state.tables)
       let head = try directory.log.read { try $0.head() }
       let applied = try reader.head().applied
-      if applied > head.sequence { return "it is ahead of the log" }
+      if applied > head.sequence {
+        return try hasLostTail(mark, at: head.sequence) ? nil : "it is ahead of the log"
+      }
       if applied < baseline.sequence { return "what follows it in the log is compacted" }
       // Reads the catalog's names, which every snapshot needs.
       _ = try directory.snapshot(at: .now)
@@ -137,6 +139,17 @@ extension Database {
     } catch let error as StorageError where [.missing, .notRegular].contains(error.kind) {
       return DatabaseError.reason(of: error)
     }
+  }
+
+  /// Notes that the log's newest records are lost, if a state that can be trusted has more of them
+  /// than the tail.
+  private func hasLostTail(_ mark: StateMark, at head: SequenceNumber) throws -> Bool {
+    guard !mark.isClean, try directory.log.read({ try $0.tailMark() }) != nil else { return false }
+    directory.log.damage.note(
+      head.next,
+      "the log's tail does not hold it any more; `cambium rebuild` goes on without it")
+    reportDamage(readable: head)
+    return true
   }
 
   /// Folds in the records after the state's position; rebuilds the state if that reveals damage.

@@ -32,7 +32,7 @@ final class OpenDirectory: Sendable {
 
   /// The state in use, and its newest catalog.
   let stateInUse = StateInUse()
-  /// Positions of consumers that are stored with the next commit.
+  /// Positions of consumers that are stored within a second.
   let positions = KeptPositions()
 
   init(path: String, options: Database.Options) throws {
@@ -45,7 +45,8 @@ final class OpenDirectory: Sendable {
     try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
     log = try Log(
       at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true),
-      partBytes: options.stepSizes.recordPartBytes)
+      partBytes: options.stepSizes.recordPartBytes,
+      tail: options.isTemporary ? TailSizes() : options.stepSizes.tail)
     try log.check()
     let generation: UInt64
     (format, generation) = try log.read { (try $0.format(), try $0.stateMark()?.generation ?? 0) }

@@ -11,6 +11,8 @@ package struct StepSizes: Sendable {
   package var recordPartBytes = 16 << 20
   /// The bytes of operations after which a transaction of a replay ends.
   package var replayBytes = Replay.stepBytes
+  /// The sizes of the log's tail.
+  package var tail = TailSizes(bytes: 256 << 10, commitsBefore: 8)
   /// The disk space that is reserved for commits of the state: enough for the pages that a usual
   /// group of writes changes.
   package var reserveBytes = 1 << 20

@@ -52,6 +52,8 @@ extension WriteGroup {
     in directory: OpenDirectory, catchingUpTo last: SequenceNumber?, commits: Bool = true
   ) throws -> WriteGroup {
     let (state, head, horizon) = try directory.prepareState(commits: commits)
+    // The log's newest records have just been looked at.
+    if last == nil { try directory.log.damage.checkNone() }
     try state.makeRoom(for: directory.options.stepSizes.groupRoom)
     // Another process may have logged more than a group's room.
     return try growing(state) {

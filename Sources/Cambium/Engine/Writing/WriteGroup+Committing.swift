@@ -21,6 +21,7 @@ extension WriteGroup {
   /// A later failure of the state does not count as an error, since the group is stored.
   func commit() throws -> Outcome {
     if let failure { throw failure }
+    if try commitToTail() { return completed() }
     let kept = directory.positions.take()
     do { return try commit(with: kept) } catch {
       directory.positions.putBack()
@@ -37,6 +38,20 @@ extension WriteGroup {
     }
     try commitLog(numbers)
     directory.positions.dropTaken()
+    return completed()
+  }
+
+  /// Commits the records to the log's tail, if there is nothing else to store. Kept positions wait
+  /// for a commit that goes to LMDB.
+  ///
+  /// - Returns: False if nothing was committed.
+  private func commitToTail() throws -> Bool {
+    if records.isEmpty || !additions.isEmpty { return false }
+    return try withOutcome { try directory.log.appendToTail(records) }
+  }
+
+  /// Commits the state after the log.
+  private func completed() -> Outcome {
     directory.feed.observers.add(stateWriter.observed)
     directory.options.background.pass(.logged)
     return commitState()
@@ -59,9 +74,11 @@ extension WriteGroup {
   private func commitLog(_ numbers: [String: UInt64]) throws {
     var transaction: UInt64 = 0
     let chunks = try leasedChunks()
-    do {
+    let tail = directory.log.makeTailIfWanted()
+    try withOutcome {
       try directory.log.write(head: head) { writer in
         transaction = writer.reader.transaction
+        if let tail { try writer.setTail(tail) }
         try chunks.write(to: writer)
         for record in records { try writer.append(record) }
         for (name, number) in numbers { try writer.setNumber(name, to: number) }
@@ -70,11 +87,16 @@ extension WriteGroup {
         }
         for (name, sequence) in additions.tags { try writer.setTag(name, to: sequence) }
       }
-    } catch let error as StorageError where error.kind == .uncertain {
-      throw DatabaseError.outcomeUnknown(head.sequence)
     }
     // The writer's lock is held since the mark was read, so that nobody can have changed it.
     directory.stateInUse.noteCompared(state, at: transaction)
+  }
+
+  /// Runs the log's commit, and says so where its outcome is unknown.
+  private func withOutcome<R>(_ commit: () throws -> R) throws -> R {
+    do { return try commit() } catch let error as StorageError where error.kind == .uncertain {
+      throw DatabaseError.outcomeUnknown(head.sequence)
+    }
   }
 
   /// The chunks to store, with a lease for each blob to which no record of the group refers.

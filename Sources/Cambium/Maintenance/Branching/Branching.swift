@@ -93,7 +93,8 @@ private struct Branching {
     if try !sharesBlocks(log: "\(place)/log", state: state) {
       // The state first: what the log has besides is folded when the branch is opened.
       try EnvironmentCopy(of: directory.currentState().environment, to: "\(state)/data.mdb").run()
-      try directory.log.copy(to: "\(place)/log")
+      try directory.log.copy(
+        to: "\(place)/log", directory.options.environment(readOnly: false))
     }
     hasState = try isUsable(state)
     if !hasState { return try Files.removeDirectory(state) }
@@ -131,6 +132,7 @@ private struct Branching {
     if directory.isReadOnly { return false }
     return try database.writer.exclusively {
       let source = try directory.currentState().environment.path
+      try directory.log.emptyTail()
       guard try Files.clone("\(directory.log.path)/data.mdb", to: "\(log)/data.mdb") else {
         return false
       }
@@ -192,11 +194,11 @@ private struct Branching {
         mount: directory.trust.mount))
   }
 
-  /// True for an entry that is not about the common past: the mark of the other's state, its
-  /// consumers and cursors, and tags of what came later.
+  /// True for an entry that is not about the common past: the marks of the other's state and tail,
+  /// its consumers and cursors, and tags of what came later.
   private func isOthers(_ name: String, _ reader: LogReader) throws -> Bool {
     if name.hasPrefix("tag/") { return try reader.number(name) ?? 0 > last.rawValue }
-    return name == "state" || name.hasPrefix("consumer/") || name.hasPrefix("cursor/")
-      || name.hasPrefix(LogNotes.prefix)
+    return name == "state" || name == "tail" || name.hasPrefix("consumer/")
+      || name.hasPrefix("cursor/") || name.hasPrefix(LogNotes.prefix)
   }
 }

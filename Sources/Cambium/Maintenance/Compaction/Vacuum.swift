@@ -53,8 +53,11 @@ private struct VacuumRun {
       defer { log.close() }
       try log.check()
       mark = try log.read { try $0.stateMark() }
+      // The copy has no tail, and is compared with the file.
+      try log.amend { try $0.removeEntry("tail") }
       try replace("log", &result) {
-        try log.copyAndClose(to: $0, options.environment(readOnly: false))
+        try log.copy(to: $0, options.environment(readOnly: false))
+        log.close()
       }
     }
     if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == StateMark.foldNumber {
@@ -92,7 +95,11 @@ private struct VacuumRun {
       guard Files.isUnused(old) else {
         throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
       }
-      try Files.replace(old, with: new)
+      if name == "log" {
+        try LogFile(of: path).replace(with: new)
+      } else {
+        try Files.replace(old, with: new)
+      }
       try Files.sync("\(path)/\(name)")
     }
   }

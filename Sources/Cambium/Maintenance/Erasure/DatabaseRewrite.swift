@@ -65,8 +65,11 @@ struct DatabaseRewrite {
   /// a repeated request may hold what is erased.
   private static func isLeftOut(_ name: String) -> Bool {
     name.hasPrefix(LogNotes.prefix)
-      || ["format", "head", "state", "checkpoint", BaselineMark.name, BaselineMark.archiveName]
-        .contains(name)
+      || [
+        "format", "head", "state", "checkpoint", "tail", BaselineMark.name,
+        BaselineMark.archiveName,
+      ]
+      .contains(name)
   }
 
   // MARK: Publishing
@@ -81,6 +84,7 @@ struct DatabaseRewrite {
     let (generation, marks) = try new.read { log in
       (try log.stateMark()?.generation ?? 1, [try log.baseline(), try log.archiveStart()])
     }
+    try old.amend { try $0.removeEntry("tail") }
     old.close()
     new.close()
     let (file, made) = (LogFile(of: path), LogFile(of: claim.path))
@@ -93,7 +97,7 @@ struct DatabaseRewrite {
     }
     try move("state", to: State.directory(generation))
     try Files.sync(path)
-    try file.replace(with: made)
+    try file.replace(with: made.path)
     do {
       try Files.sync("\(path)/log")
       try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))

@@ -173,7 +173,8 @@ private struct LogRescue {
   // MARK: Records
 
   private mutating func copyRecords() throws {
-    var scan = try examiner.file.records(after: examiner.baseline, head: examiner.result.head)
+    var scan = try examiner.file.records(
+      after: examiner.baseline, head: examiner.result.head, tail: examiner.tail.records)
     var replay = try Replay(into: state)
     var isMore = true
     while isMore {

@@ -95,6 +95,7 @@ struct LogExaminer {
   private(set) var format: FormatEntry?
   /// Nil where it is damaged.
   private(set) var head: LogHead?
+  private(set) var tail = ExaminedTail()
   /// The baseline that the records continue.
   private(set) var baseline = BaselineMark()
   /// The baseline that the segments continue.
@@ -107,6 +108,13 @@ struct LogExaminer {
   private var defined: [NameID: String] = [:]
   private var largestName: NameID?
 
+  /// The tail, and the marks that say if it may hold something.
+  struct ExaminedTail {
+    fileprivate var mark: TailMark?
+    fileprivate var state: StateMark?
+    fileprivate(set) var records: [TransactionRecord] = []
+  }
+
   init(_ path: String, _ progress: ProgressHandler?) {
     self.path = path
     self.progress = ProgressReporter(progress)
@@ -118,6 +126,7 @@ struct LogExaminer {
     let pages = try file.walkPages(progress: progress.telling("pages of the log"))
     for finding in pages.findings { result.add("\(finding)") }
     try readEntries(pages.transactionID)
+    try readTail()
     try readRecords()
     try readBlobs()
   }
@@ -145,6 +154,8 @@ struct LogExaminer {
 
   private mutating func take(_ key: [UInt8], _ value: RawSpan) throws {
     if key == Array("head".utf8) { head = try LogHead(value) }
+    if key == Array("tail".utf8) { tail.mark = try TailMark(value) }
+    if key == Array("state".utf8) { tail.state = try StateMark(value) }
     if key == Array(BaselineMark.name.utf8) { baseline = try BaselineMark(value) }
     if key == Array(BaselineMark.archiveName.utf8) { archiveStart = try BaselineMark(value) }
     let name = String(decoding: key, as: UTF8.self)
@@ -158,8 +169,24 @@ struct LogExaminer {
 
   // MARK: Records
 
+  /// Reads the tail, and advances the head to its end.
+  private mutating func readTail() throws {
+    guard let mark = tail.mark else { return }
+    let missing = "the log's tail, which may have held the newest transactions, "
+    do {
+      guard let records = try file.tailRecords(mark, after: head) else {
+        if tail.state?.isClean == false { result.add(missing + "is missing or cut short") }
+        return
+      }
+      tail.records = records
+    } catch let error as StorageError {
+      return result.add(missing + "cannot be read: \(error)")
+    }
+    for record in tail.records { head?.advance(to: record) }
+  }
+
   private mutating func readRecords() throws {
-    var scan = try file.records(after: baseline, head: head?.sequence)
+    var scan = try file.records(after: baseline, head: head?.sequence, tail: tail.records)
     var link = baseline.link
     (result.head, result.sound) = (baseline.sequence, baseline.sequence)
     while let found = try scan.next() {

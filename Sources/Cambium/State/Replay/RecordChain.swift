@@ -28,7 +28,7 @@ struct RecordChain {
   mutating func next() throws -> TransactionRecord? {
     guard position < last, damage == nil else { return nil }
     do {
-      let record = try log.read { try $0.record(position.next) }
+      let record = try log.read(upTo: position.next) { try $0.record(position.next) }
       if let link, !log.isNext(record, after: link) {
         log.damage.note(record.sequence, "the chain breaks here")
         throw DatabaseError.corrupt(

@@ -1,0 +1,282 @@
+import LMDB
+import Synchronization
+
+/// The sizes of a tail.
+package struct TailSizes: Sendable {
+  /// The size of a file that is made; none is made or written if it is 0. A group of records that
+  /// take more than a quarter of it goes to LMDB.
+  package var bytes = 0
+  /// The commits before a process makes a file: one that writes once does not need it.
+  package var commitsBefore = 0
+}
+
+/// A file in front of the log's environment, to which small commits are appended first.
+///
+///     commit ──▶ log/tail, one flush ──▶ full, or any other commit ──▶ LMDB
+///
+/// A commit of LMDB writes the pages on the way to each change, and flushes twice. A frame of the
+/// tail goes into blocks that were written before, and is durable after one flush. The records move
+/// to LMDB together, in the next commit that it makes for any reason: the tail is full, a commit is
+/// too large for it or stores more than records, the database closes. Then a new round begins at
+/// the start of the file.
+///
+/// Invariants:
+/// 1. A frame counts if it follows from LMDB's head; see `TailScan`. So a move has one step, LMDB's
+///    commit, and a crash leaves the records in one place or the other.
+/// 2. A round is written over only after LMDB's commit with its records is durable.
+/// 3. What this process did not write is durable before anything follows it.
+/// 4. The log names the file's seed, so that a file of another log counts for nothing.
+///
+/// Rounds are known by LMDB's number of the commit that they continue: whoever sees another number
+/// looks again, and nothing needs to be told between processes.
+final class Tail: Sendable {
+  private struct Content {
+    /// The present round as far as this process knows it; nil if the log has no tail.
+    var round: TailRound?
+    /// LMDB's number of the commit that the round continues.
+    var transaction: UInt64 = 0
+    /// True while this process writes a frame, which is not to be taken for another's.
+    var isAppending = false
+    /// The commits that would have gone to the tail if there were one.
+    var commitsWithout = 0
+  }
+
+  private let path: String
+  private let isReadOnly: Bool
+  private let sizes: TailSizes
+  private let content = Mutex(Content())
+
+  /// The free disk space with which a file is made.
+  private static let freeBytesMin: UInt64 = 64 << 20
+
+  init(at path: String, _ sizes: TailSizes, isReadOnly: Bool) {
+    self.path = path
+    self.sizes = sizes
+    self.isReadOnly = isReadOnly
+  }
+
+  /// The file of a log in a directory.
+  static func path(in log: String) -> String { "\(log)/tail" }
+
+  // MARK: Reading
+
+  /// The end of what LMDB holds, as a view of it says.
+  struct Base {
+    let mark: TailMark?
+    let head: LogHead
+    /// True if the database was closed, so that the tail is empty.
+    let isAtRest: Bool
+
+    init(_ log: LogReader) throws {
+      mark = try log.tailMark()
+      head = try log.storedHead()
+      isAtRest = try log.stateMark()?.isClean ?? false
+    }
+  }
+
+  /// The outcome of looking at the tail.
+  enum Look {
+    /// The records that follow the caller's view of LMDB; nil if there are none.
+    case view(TailView?)
+    /// Frames that count if LMDB has still made no further commit: a round that has begun meanwhile
+    /// may have written over what was read. The caller begins a new view, and asks to adopt them.
+    case unverified(Sight)
+    /// The caller sees a moment of LMDB that is older than the tail.
+    case outdated
+  }
+
+  /// Frames that were read without the writer's lock.
+  struct Sight {
+    /// LMDB's number of the commit that they continue.
+    let transaction: UInt64
+    /// The round, without the frames.
+    fileprivate let round: TailRound
+    fileprivate let frames: [TailFrame]
+  }
+
+  /// The tail that continues a view of LMDB.
+  ///
+  /// - Parameters:
+  ///   - transaction: LMDB's number of the view.
+  ///   - known: A record that the caller knows to be committed; it needs none after it.
+  ///   - base: The end of the view.
+  /// - Returns: The view, or how the caller gets one.
+  /// - Throws: Any error of `base`; ``StorageError`` if the file cannot be read.
+  func look(
+    _ transaction: UInt64, upTo known: SequenceNumber?, base: () throws -> Base
+  ) throws -> Look {
+    try content.withLock { content in
+      if transaction < content.transaction { return .outdated }
+      if transaction > content.transaction {
+        let base = try base()
+        guard let round = try begin(base, instead: content.round) else {
+          (content.round, content.transaction) = (nil, transaction)
+          return .view(nil)
+        }
+        let frames = base.isAtRest ? [] : try round.framesOfOthers()
+        return .unverified(Sight(transaction: transaction, round: round, frames: frames))
+      }
+      guard let round = content.round else { return .view(nil) }
+      if content.isAppending { return .view(round.view) }
+      if try !round.isLastAsRead() {
+        content.transaction = 0
+        return .outdated
+      }
+      if round.has(known) { return .view(round.view) }
+      let frames = try round.framesOfOthers()
+      return .unverified(Sight(transaction: transaction, round: round, frames: frames))
+    }
+  }
+
+  /// Takes in what was seen; the caller has begun a view of the same commit of LMDB after that.
+  func adopt(_ sight: Sight) -> Look {
+    content.withLock { content in
+      if sight.transaction < content.transaction { return .outdated }
+      if sight.transaction > content.transaction {
+        (content.round, content.transaction) = (sight.round, sight.transaction)
+      }
+      if !content.isAppending { content.round?.take(new: sight.frames) }
+      return .view(content.round?.view)
+    }
+  }
+
+  /// The tail for a caller that is about to write; the writer's lock is held.
+  func newest(_ transaction: UInt64, base: () throws -> Base) throws -> TailView? {
+    try content.withLock { content in
+      if transaction != content.transaction || content.round?.isChecked == false {
+        content.round = try load(base(), instead: content.round)
+        content.transaction = transaction
+      } else if let round = content.round {
+        content.round?.take(new: try round.framesOfOthers())
+      }
+      return content.round?.view
+    }
+  }
+
+  /// As ``newest(_:base:)``, and what another process has written, or a crash has left, is durable
+  /// afterwards.
+  ///
+  /// - Throws: ``StorageError``.
+  func newestDurable(_ transaction: UInt64, base: () throws -> Base) throws -> TailView? {
+    var view = try newest(transaction, base: base)
+    guard let round = content.withLock({ $0.round }), round.hasUnproven else { return view }
+    if try !round.prove() {
+      // A process has taken back what it could not write. What follows goes to LMDB, so that
+      // everybody looks again.
+      content.withLock { $0.transaction = 0 }
+      view = try newest(transaction, base: base)
+      _ = try content.withLock { $0.round }?.prove()
+      content.withLock { $0.round?.isClosed = true }
+    }
+    content.withLock { $0.round?.noteProven() }
+    return view
+  }
+
+  /// Reads the round that continues a commit of LMDB, and what may be missed of it.
+  private func load(_ base: Base, instead known: TailRound?) throws -> TailRound? {
+    guard var round = try begin(base, instead: known) else { return nil }
+    round.isChecked = true
+    if base.isAtRest { return round }
+    var scan = TailScan(round.file, seed: round.mark.seed)
+    round.take(new: try scan.frames(after: base.head))
+    return round
+  }
+
+  /// The round that continues a commit of LMDB, without its frames; nil if the log has no tail.
+  private func begin(_ base: Base, instead known: TailRound?) throws -> TailRound? {
+    guard let mark = base.mark, let file = try file(mark, known) else { return nil }
+    return TailRound(file, mark, after: base.head, isOfOthers: true)
+  }
+
+  /// The file that the log names, opened unless the round before has it; nil if it is not there.
+  private func file(_ mark: TailMark, _ known: TailRound?) throws -> PrewrittenFile? {
+    if let known, known.mark == mark { return known.file }
+    let file = try PrewrittenFile(path, isReadOnly: isReadOnly)
+    return file?.size == mark.bytes ? file : nil
+  }
+
+  // MARK: Writing
+
+  /// The bytes that LMDB may need for all that the tail can hold.
+  var roomForMoving: Int { sizes.bytes * 2 }
+
+  /// Makes a file without frames, once there were enough commits for it.
+  ///
+  /// - Returns: The mark under which the next commit of LMDB must name it; nil if none was made.
+  func makeIfWanted() -> TailMark? {
+    let isWanted = content.withLock { content in
+      if content.round != nil || content.commitsWithout <= sizes.commitsBefore { return false }
+      content.commitsWithout = 0
+      return true
+    }
+    // Without it commits go to LMDB, as they have done until now.
+    guard isWanted, Files.freeBytes(at: Files.parent(of: path)) ?? 0 > Tail.freeBytesMin,
+      (try? PrewrittenFile.make(path, size: sizes.bytes)) != nil
+    else { return nil }
+    return TailMark(seed: UInt64.random(in: .min ... .max), bytes: sizes.bytes)
+  }
+
+  /// Appends records durably, if there is a file with room for them; the writer's lock is held,
+  /// and `newestDurable` was called with it.
+  ///
+  /// - Parameters:
+  ///   - records: The records, which follow each other and the newest.
+  ///   - syncLMDB: Makes durable what another process may have committed to LMDB and not flushed.
+  /// - Returns: False if LMDB must take them.
+  /// - Throws: ``StorageError``: nothing is stored then, except for `.uncertain`.
+  func append(_ records: [TransactionRecord], syncLMDB: () throws -> Void) throws -> Bool {
+    if sizes.bytes == 0 { return false }
+    let count = records.reduce(0) { $0 + TailFrame.count(of: $1) }
+    guard let round = beginAppending(count) else { return false }
+    defer { content.withLock { $0.isAppending = false } }
+    if round.isOfOthers { try syncLMDB() }
+    do {
+      let ends = try round.append(records)
+      content.withLock { content in
+        for (record, end) in zip(records, ends) { content.round?.take(record, endingAt: end) }
+        content.round?.isOfOthers = false
+      }
+      return true
+    } catch {
+      // Another process may have read it, so the next commit has everybody look again.
+      content.withLock { $0.round?.isClosed = true }
+      throw error
+    }
+  }
+
+  /// Keeps readers from taking what is about to be written for another process's.
+  private func beginAppending(_ count: Int) -> TailRound? {
+    content.withLock { content in
+      guard count <= sizes.bytes / 4 else { return nil }
+      guard let round = content.round else {
+        content.commitsWithout += 1
+        return nil
+      }
+      guard round.hasRoom(for: count), round.file.isInPlace else { return nil }
+      content.isAppending = true
+      return round
+    }
+  }
+
+  /// True if the file that the log names is there, as far as this process has looked.
+  func isUsable(_ mark: TailMark) -> Bool {
+    guard let round = content.withLock({ $0.round }) else { return false }
+    return round.mark == mark && round.file.isInPlace
+  }
+
+  /// Notes that LMDB has committed all records, up to a head; a new round begins.
+  func noteCommit(_ transaction: UInt64, _ head: LogHead, _ mark: TailMark?) {
+    content.withLock { content in
+      do {
+        content.round = try mark.flatMap { mark in
+          try file(mark, content.round).map { TailRound($0, mark, after: head, isOfOthers: false) }
+        }
+        content.round?.isChecked = true
+        content.transaction = transaction
+      } catch {
+        // Whoever looks next is told why it cannot be opened.
+        (content.round, content.transaction) = (nil, 0)
+      }
+    }
+  }
+}

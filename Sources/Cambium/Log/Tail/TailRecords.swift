@@ -1,0 +1,74 @@
+import Synchronization
+
+/// The records of one round of the tail, for all who read them.
+///
+/// Readers keep it as long as they need it. So one that has begun before a round moved to LMDB, and
+/// whose view of LMDB is older than that, still finds its records here.
+final class TailRecords: Sendable {
+  /// The head of the commit of LMDB that the round continues.
+  let base: LogHead
+  private let content = Mutex(Content())
+
+  private struct Content {
+    /// The records in order; nil for one that is damaged.
+    var records: [TransactionRecord?] = []
+    /// The first damaged record.
+    var missed: SequenceNumber?
+  }
+
+  init(after base: LogHead) { self.base = base }
+
+  /// The first record that is damaged.
+  var missed: SequenceNumber? { content.withLock { $0.missed } }
+
+  /// Adds a record. Numbers that are left out count as damaged.
+  func append(_ record: TransactionRecord) {
+    content.withLock { content in
+      let index = Int(record.sequence.rawValue - base.sequence.rawValue) - 1
+      if content.records.count < index, content.missed == nil {
+        content.missed = SequenceNumber(base.sequence.rawValue + UInt64(content.records.count) + 1)
+      }
+      while content.records.count < index { content.records.append(nil) }
+      content.records.append(record)
+    }
+  }
+
+  /// A record; nil if it is not in the round, or damaged.
+  subscript(sequence: SequenceNumber) -> TransactionRecord? {
+    guard sequence > base.sequence else { return nil }
+    let index = Int(clamping: sequence.rawValue - base.sequence.rawValue - 1)
+    return content.withLock { index < $0.records.count ? $0.records[index] : nil }
+  }
+}
+
+/// The records of the tail that one reader sees.
+struct TailView {
+  private let records: TailRecords
+  /// The head of the log.
+  let head: LogHead
+
+  init(_ records: TailRecords, head: LogHead) {
+    self.records = records
+    self.head = head
+  }
+
+  /// A record; nil if it is not in the tail, or damaged.
+  subscript(sequence: SequenceNumber) -> TransactionRecord? {
+    sequence <= head.sequence ? records[sequence] : nil
+  }
+
+  /// The number of the first record.
+  var first: SequenceNumber { records.base.sequence.next }
+
+  /// The first record that is damaged.
+  var missed: SequenceNumber? { records.missed }
+
+  /// Visits the records in order.
+  func forEach(_ body: (TransactionRecord) throws -> Void) rethrows {
+    var sequence = records.base.sequence
+    while sequence < head.sequence {
+      sequence = sequence.next
+      if let record = records[sequence] { try body(record) }
+    }
+  }
+}
