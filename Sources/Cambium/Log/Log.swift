@@ -159,8 +159,8 @@ final class Log: Sendable {
   /// The bytes that the file takes on disk.
   var allocatedBytes: UInt64 { lmdb.allocatedBytes }
 
-  /// The bytes of the pages in use.
-  var usedBytes: Int { get throws { try lmdb.usage().usedBytes } }
+  /// The bytes of the pages and of the tail's frames in use.
+  var usedBytes: Int { get throws { try lmdb.usage().usedBytes + tail.usedBytes } }
 
   /// Checks that this process may still use the file: that it was not forked or replaced.
   func checkUsable() throws { try lmdb.health.check(forWriting: false) }

@@ -65,7 +65,7 @@ struct LogWriter: ~Copyable {
 
   /// Names the file of the tail, which must be new.
   func setTail(_ mark: TailMark) throws {
-    try raiseFormat()
+    try raiseFormat(to: FormatEntry.versionWithTail)
     try put("tail", mark.stored())
   }
 
@@ -73,16 +73,16 @@ struct LogWriter: ~Copyable {
 
   /// Stores the mark of the state that belongs to the log.
   func setStateMark(_ mark: StateMark) throws {
-    try raiseFormat()
+    try raiseFormat(to: FormatEntry.version)
     try put("state", mark.stored())
   }
 
-  /// Makes the log one of the present format: an earlier version of the program would ignore the
-  /// fold's number and trust the state, or miss the records of the tail.
-  private func raiseFormat() throws {
+  /// Makes the log one of a format, or leaves it one of a later: an earlier version of the program
+  /// would ignore the fold's number and trust the state, or miss the records of the tail.
+  private func raiseFormat(to version: UInt32) throws {
     var format = try reader.format()
-    if format.version >= FormatEntry.version { return }
-    format.version = FormatEntry.version
+    if format.version >= version { return }
+    format.version = version
     try setFormat(format)
   }
 

@@ -236,10 +236,10 @@ extension GoldenLogTests {
   static let formatEntry = [UInt8](
     hex: """
       43414D4249554D 00                     ; CAMBIUM, 0
-      03000000                              ; format 3
+      02000000                              ; format 2
       101112131415161718191A1B1C1D1E1F      ; origin
       354F57F65E470600                      ; created
-      894E9EB17621EF44                      ; checksum
+      F23925466C867DD2                      ; checksum
       """)
   static let headEntry = [UInt8](
     hex: """

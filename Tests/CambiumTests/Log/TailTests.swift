@@ -88,13 +88,10 @@ struct TailTests {
     try database.close()
   }
 
-  @Test("is not made by a process that writes a few times")
-  func fewCommits() throws {
-    try place.place.use { try place.write(0..<5, to: $0) }
+  @Test("is not made unless it is asked for")
+  func byDefault() throws {
+    try place.place.use { try place.write(0..<20, to: $0) }
     #expect(!Files.exists(Tail.path(in: "\(place.path)/log")))
-    try place.place.use { try place.write(5..<20, to: $0) }
-    #expect(Files.exists(Tail.path(in: "\(place.path)/log")))
-    try place.place.use { try place.expect($0, 0..<20) }
   }
 
   // MARK: Several processes

@@ -22,7 +22,7 @@ struct GoldenBackupTests {
 
   private static let formatHex = """
     43414D4249554D 00                     ; CAMBIUM, 0
-    03000000                              ; format 3
+    02000000                              ; format 2
     101112131415161718191A1B1C1D1E1F      ; origin
     354F57F65E470600                      ; created
     """
@@ -48,7 +48,7 @@ struct GoldenBackupTests {
       0102000000000000                      ; the second has 513
       0C00000000000000 0000000000000000
       E0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF
-      A4B709AC2C8F6B53                      ; checksum
+      AB0E88FA7085CFF3                      ; checksum
       """)
 
   @Test("holds the manifest as the file format says")

@@ -49,7 +49,7 @@ public struct Consumer: Sendable {
     database.changes(after: try position(), under: under)
   }
 
-  /// Moves the position. It is stored with a commit of this process, within a second.
+  /// Moves the position. It is stored with the next commit of this process, or within a second.
   ///
   /// - Parameter sequence: The last transaction that was taken care of. A smaller one than before
   ///   makes those after it come again.

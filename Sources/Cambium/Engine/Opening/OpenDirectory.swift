@@ -32,7 +32,7 @@ final class OpenDirectory: Sendable {
 
   /// The state in use, and its newest catalog.
   let stateInUse = StateInUse()
-  /// Positions of consumers that are stored within a second.
+  /// Positions of consumers that are stored with the next commit.
   let positions = KeptPositions()
 
   init(path: String, options: Database.Options) throws {

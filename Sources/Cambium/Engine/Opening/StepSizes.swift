@@ -11,8 +11,9 @@ package struct StepSizes: Sendable {
   package var recordPartBytes = 16 << 20
   /// The bytes of operations after which a transaction of a replay ends.
   package var replayBytes = Replay.stepBytes
-  /// The sizes of the log's tail.
-  package var tail = TailSizes(bytes: 256 << 10, commitsBefore: 8)
+  /// The sizes of the log's tail. There is none by default, until the torture has proved it for
+  /// long; 256 KiB are a good size.
+  package var tail = TailSizes()
   /// The disk space that is reserved for commits of the state: enough for the pages that a usual
   /// group of writes changes.
   package var reserveBytes = 1 << 20

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Positions of consumers that are stored with the next commit that the log's environment gets, or
-/// within a second.
+/// Positions of consumers that are stored with the next commit, or within a second.
 final class KeptPositions: Sendable {
   private struct Positions {
     /// The positions for the next commit, by the names of their entries.

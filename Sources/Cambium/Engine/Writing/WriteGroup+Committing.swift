@@ -41,12 +41,11 @@ extension WriteGroup {
     return completed()
   }
 
-  /// Commits the records to the log's tail, if there is nothing else to store. Kept positions wait
-  /// for a commit that goes to LMDB.
+  /// Commits the records to the log's tail, if there is nothing else to store.
   ///
   /// - Returns: False if nothing was committed.
   private func commitToTail() throws -> Bool {
-    if records.isEmpty || !additions.isEmpty { return false }
+    if records.isEmpty || !additions.isEmpty || !directory.positions.isEmpty { return false }
     return try withOutcome { try directory.log.appendToTail(records) }
   }
 

@@ -140,6 +140,9 @@ final class Tail: Sendable {
     }
   }
 
+  /// The bytes of the frames, as far as this process has looked.
+  var usedBytes: Int { content.withLock { $0.round?.end ?? 0 } }
+
   /// The tail for a caller that is about to write; the writer's lock is held.
   func newest(_ transaction: UInt64, base: () throws -> Base) throws -> TailView? {
     try content.withLock { content in

@@ -14,7 +14,7 @@ struct TailRound {
   private let records: TailRecords
   private var head: LogHead
   /// The place of the next frame.
-  private var end = 0
+  private(set) var end = 0
   private var unproven: [Unproven] = []
   /// True if another process has made LMDB's commit before it, or an earlier run of this one.
   var isOfOthers: Bool
