@@ -53,7 +53,7 @@ extension Log {
   ///   an I/O error the log refuses all further writing.
   func appendToTail(_ records: [TransactionRecord]) throws -> Bool {
     // All that is in the tail must fit into LMDB, or not even compaction could make room.
-    guard try lmdb.hasRoom(for: tail.roomForMoving),
+    guard tail.isEnabled, try lmdb.hasRoom(for: tail.roomForMoving),
       Files.freeBytes(at: path) ?? .max > tail.roomForMoving
     else { return false }
     do { return try tail.append(records, syncLMDB: lmdb.sync) } catch let error as StorageError {
@@ -66,7 +66,9 @@ extension Log {
   /// program may have the log open as well, and would miss its records.
   ///
   /// - Returns: The mark under which the next commit must name it; nil if none was made.
-  func makeTailIfWanted() -> TailMark? { lmdb.isShared ? nil : tail.makeIfWanted() }
+  func makeTailIfWanted() -> TailMark? {
+    tail.isEnabled && !lmdb.isShared ? tail.makeIfWanted() : nil
+  }
 
   /// Moves the records of the tail to LMDB, for a caller that looks at the file; the writer's lock
   /// is held.

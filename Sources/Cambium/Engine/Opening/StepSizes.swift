@@ -12,7 +12,7 @@ package struct StepSizes: Sendable {
   /// The bytes of operations after which a transaction of a replay ends.
   package var replayBytes = Replay.stepBytes
   /// The sizes of the log's tail. There is none by default, until the torture has proved it for
-  /// long; 256 KiB are a good size.
+  /// long.
   package var tail = TailSizes()
   /// The disk space that is reserved for commits of the state: enough for the pages that a usual
   /// group of writes changes.

@@ -200,6 +200,9 @@ final class Tail: Sendable {
 
   // MARK: Writing
 
+  /// True if records may go to it.
+  var isEnabled: Bool { sizes.bytes > 0 }
+
   /// The bytes that LMDB may need for all that the tail can hold.
   var roomForMoving: Int { sizes.bytes * 2 }
 
@@ -228,7 +231,6 @@ final class Tail: Sendable {
   /// - Returns: False if LMDB must take them.
   /// - Throws: ``StorageError``: nothing is stored then, except for `.uncertain`.
   func append(_ records: [TransactionRecord], syncLMDB: () throws -> Void) throws -> Bool {
-    if sizes.bytes == 0 { return false }
     let count = records.reduce(0) { $0 + TailFrame.count(of: $1) }
     guard let round = beginAppending(count) else { return false }
     defer { content.withLock { $0.isAppending = false } }
