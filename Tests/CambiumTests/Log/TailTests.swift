@@ -68,7 +68,7 @@ struct TailTests {
     }
     #expect(moves > 1)
     try place.expect(database, 0..<200)
-    #expect(try Files.size(of: Tail.path(in: "\(place.path)/log")) == 8 << 10)
+    #expect(Files.size(of: Tail.path(in: "\(place.path)/log")) == 8 << 10)
     try database.close()
     try place.place.expectSound()
   }
