@@ -62,6 +62,21 @@ extension Log {
     }
   }
 
+  /// Makes durable all that was committed, by this process and by others.
+  ///
+  /// - Throws: ``StorageError``; the log refuses all further writing then.
+  func sync() throws {
+    let isShared = lmdb.isShared
+    if isShared { _ = try read { try $0.head() } }
+    do {
+      if tail.hasUnflushed { try tail.flush() }
+      if isShared, !lmdb.isReadOnly { try lmdb.sync() }
+    } catch let error as StorageError {
+      lmdb.health.poison(error)
+      throw error
+    }
+  }
+
   /// Makes the file of the tail, once there were enough commits for it. An earlier version of the
   /// program may have the log open as well, and would miss its records.
   ///

@@ -174,11 +174,15 @@ final class Log: Sendable {
     }
   }
 
-  /// Checks format and head.
+  /// Checks format and head, and makes durable what a process has left that did not close the
+  /// database: its last commit may have failed, and be on the disk but not in memory, where the next
+  /// one begins.
   ///
-  /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``,
+  ///   ``StorageError``.
   func check() throws {
     try checkFormat()
+    if !lmdb.isReadOnly, try read({ try $0.stateMark()?.isClean == false }) { try lmdb.sync() }
     try read { reader in
       let head = try reader.head()
       guard head.transaction == reader.transaction else {

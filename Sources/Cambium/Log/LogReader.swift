@@ -201,10 +201,15 @@ struct LogReader {
   /// True if any blob is stored.
   func hasBlobs() throws -> Bool { try access.count(tables.blobs) > 0 }
 
-  /// The bytes of the pages that hold records.
-  func recordsBytes() throws -> UInt64 { try access.size(tables.records) }
+  /// The bytes of the pages that hold records, and of the records in the tail.
+  func recordsBytes() throws -> UInt64 {
+    var bytes = try access.size(tables.records)
+    tail?.forEach { bytes += UInt64($0.entryBytes) }
+    return bytes
+  }
 
-  /// Visits the lengths of the entries of all records in LMDB after one, in order.
+  /// Visits the lengths of the entries of all records after one, in order: those in LMDB, and those
+  /// that the records of the tail will have there.
   func forEachRecordEntry(
     after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void
   ) throws {
@@ -213,6 +218,9 @@ struct LogReader {
     while isThere {
       cursor.withEntry { body($0.byteCount, $1.byteCount) }
       isThere = try cursor.next()
+    }
+    tail?.forEach { record in
+      if record.sequence > sequence { body(LogTables.recordKeyCount, record.storedCount) }
     }
   }
 

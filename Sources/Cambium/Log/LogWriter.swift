@@ -26,10 +26,14 @@ struct LogWriter: ~Copyable {
     return writer
   }
 
-  /// Moves the records of the tail here. A file that is gone is not named any more.
+  /// Moves the records of the tail here. A file that is gone is not named any more, and neither is
+  /// one that is too small for this process, unless another has it open as well.
   private func takeTail(of log: Log) throws {
     let view = try log.newestTail(before: reader)
-    if let mark = try reader.tailMark(), !tail.isUsable(mark) { try removeEntry("tail") }
+    if let mark = try reader.tailMark() {
+      let isReplaced = tail.isTooSmall && !log.lmdb.isShared
+      if isReplaced || !tail.isUsable(mark) { try removeEntry("tail") }
+    }
     guard let view else { return }
     try view.forEach { try append($0) }
     try put("head", view.head.stored())

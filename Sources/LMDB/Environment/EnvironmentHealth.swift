@@ -57,6 +57,12 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
     guard [.inputOutput, .diskFull].contains(error.kind) else { return diagnosed(error) }
     var probe: OpaquePointer?
     if unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
+      // LMDB has put the meta page before in its place again, in memory. The disk may have the one
+      // of this commit, whose pages the next process writes over.
+      var descriptor: Int32 = -1
+      if unsafe mdb_env_get_fd(environment, &descriptor) == 0 {
+        _ = Platform.flushContent(descriptor)
+      }
       return diagnosed(
         StorageError(.uncertain, "the meta page could not be written: \(error.description)"))
     }

@@ -25,7 +25,7 @@ final class OpenFiles: Sendable {
     let time = Platform.changeTime(of: directory.descriptor)
     if time != 0, time == seen.load(ordering: .relaxed) { return nil }
     for file in files where OpenFiles.identity(of: file.path) != file.identity { return file.path }
-    // Times have the resolution of the system's tick, so a recent one may hide a second change.
+    // A recent time may hide a second change.
     if OpenFiles.isSettled(time, now: Platform.wallNanoseconds()) {
       seen.store(time, ordering: .relaxed)
     }
@@ -41,5 +41,11 @@ final class OpenFiles: Sendable {
 
   /// True for a change so long ago that a second one would have another time. Both may have
   /// wrapped.
-  static func isSettled(_ change: Int64, now: Int64) -> Bool { now &- change > 1_000_000_000 }
+  ///
+  /// A file system takes its times from a tick of the system, of 10 ms at most, and keeps them with
+  /// its own precision: FAT to two seconds, HFS+ to one, most others to less than a tick. A time
+  /// with a fraction of a second is from one that keeps such.
+  static func isSettled(_ change: Int64, now: Int64) -> Bool {
+    now &- change > (change % 1_000_000_000 == 0 ? 2_000_000_000 : 50_000_000)
+  }
 }

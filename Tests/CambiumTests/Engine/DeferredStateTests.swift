@@ -215,7 +215,9 @@ struct DeferredStateTests {
     #expect(throws: DatabaseError.self) { try database.read { try $0["n"].childCount } }
     let isNew = try await eventually { (try? database.read { try $0["n"].childCount }) == 20 }
     #expect(isNew)
-    #expect(heard.rebuilds.count == 1)
+    // It is told once it can be seen.
+    let isTold = try await eventually { heard.rebuilds.count == 1 }
+    #expect(isTold)
     try write(20..<30, to: database)
     #expect(try database.read { try $0["n"].childCount } == 30)
     try expectSound(database)

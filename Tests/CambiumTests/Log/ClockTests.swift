@@ -84,6 +84,15 @@ struct ClockTests {
     #expect(!OpenFiles.isSettled(times[1], now: times[1]))
   }
 
+  @Test("of a file counts as settled after a tick where it has fractions, else after two seconds")
+  func ticks() {
+    let second: Int64 = 1_000_000_000
+    #expect(OpenFiles.isSettled(second + 5, now: second + 60_000_000))
+    #expect(!OpenFiles.isSettled(second + 5, now: second + 20_000_000))
+    #expect(!OpenFiles.isSettled(second, now: 2 * second + 5))
+    #expect(OpenFiles.isSettled(second, now: 3 * second + 5))
+  }
+
   @Test("that was wrong for once keeps order, is told, and now is the newest moment")
   func wrongOnce() throws {
     try place.use(options) { database in

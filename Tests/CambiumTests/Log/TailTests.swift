@@ -88,10 +88,15 @@ struct TailTests {
     try database.close()
   }
 
-  @Test("is not made unless it is asked for")
+  @Test("is made by default, but not for the first few commits")
   func byDefault() throws {
-    try place.place.use { try place.write(0..<20, to: $0) }
+    try place.place.use { try place.write(0..<5, to: $0) }
     #expect(!Files.exists(Tail.path(in: "\(place.path)/log")))
+    try place.place.use { database in
+      try place.write(5..<40, to: database)
+      #expect(try !place.tail(of: database).isEmpty)
+    }
+    try place.place.use { try place.expect($0, 0..<40) }
   }
 
   // MARK: Several processes

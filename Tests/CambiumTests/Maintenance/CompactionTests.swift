@@ -331,7 +331,7 @@ struct CompactionTests {
         sizes.append(information.logBytes + information.stateBytes)
       }
     }
-    #expect(try #require(sizes.last) <= sizes[1])
+    #expect(try #require(sizes.last) <= sizes[1], "\(sizes)")
     #expect(try database.read { try $0["n/5/count"].value } == 3000)
     try expectSound(database)
     try await database.close()

@@ -49,7 +49,7 @@ struct ChangeObserverTests {
 
   @Test("are handed nothing of a group whose commit fails")
   func failingCommit() throws {
-    try withDatabase { database in
+    try withDatabase({ $0.stepSizes.tail = TailSizes() }) { database in
       let mirror = Mirror(database)
       try database.write { tx in try tx.set("users/ada", to: ["name": "Ada"]) }
       let log = try BrokenFile(database.directory.log.lmdb, .full)

@@ -78,8 +78,12 @@ final class BrokenFile {
   private let descriptor: Int32
   private let sound: Int32
 
-  init(_ environment: Environment, _ fault: Fault) throws {
-    descriptor = try environment.dataDescriptor()
+  convenience init(_ environment: Environment, _ fault: Fault) throws {
+    try self.init(try environment.dataDescriptor(), fault)
+  }
+
+  init(_ descriptor: Int32, _ fault: Fault) throws {
+    self.descriptor = descriptor
     sound = dup(descriptor)
     let broken = unsafe open(fault.rawValue, O_RDWR)
     try #require(sound >= 0 && broken >= 0)

@@ -51,6 +51,12 @@ final class ManualWork: BackgroundWork {
     piece.work()
   }
 
+  /// Runs a piece that waits for a time, and what follows from it at once.
+  func runOne(after isMeant: (Duration) -> Bool) {
+    runOne(where: { isMeant($0.delay) })
+    runAll()
+  }
+
   @discardableResult
   fileprivate func runOne(where isMeant: (Piece) -> Bool) -> Bool {
     let piece = state.withLock { state in

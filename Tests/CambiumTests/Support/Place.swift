@@ -201,6 +201,13 @@ final class Heard: Sendable {
     }
   }
 
+  /// The number of flushes that failed.
+  var flushes: Int {
+    all.withLock { all in
+      all.count { if case .flushFailed = $0 { true } else { false } }
+    }
+  }
+
   /// The records of the log that were found damaged, each time.
   var damaged: [SequenceNumber] {
     all.withLock { all in

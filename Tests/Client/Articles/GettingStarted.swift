@@ -35,6 +35,10 @@ struct GettingStartedTests {
   private static func write(_ database: Database) throws {
     // Block: Write
     // Block: Write, 2
+    try sensors.write { tx in try tx.set("one", to: 1) }
+    try sensors.sync()
+    try sensors.close()
+    // Block: Write, 3
     let now = try database.snapshot()
     #expect(try now["users/ada"]["born"] == nil && now["users/ada"]["tags"] == ["vip"])
     #expect(try now["users/ada/city"].value == .string("London"))

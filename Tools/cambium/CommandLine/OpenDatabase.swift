@@ -97,7 +97,8 @@ private final class Reports: Sendable {
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
       case .logDamaged(let record, let readable, _): notes.damaged = (record, readable)
       case .snapshotHeld, .checkpointFailed, .compactionFailed, .indexBuildFailed,
-        .projectionFailed, .stateUpdateFailed, .clockLeapt, .clockBehind, .scrubFoundDamage:
+        .projectionFailed, .stateUpdateFailed, .flushFailed, .clockLeapt, .clockBehind,
+        .scrubFoundDamage:
         break
       }
     }

@@ -70,6 +70,10 @@ enum InfoCommand {
       "created": zone.textWithOffset(information.created),
       "origin": information.origin.uuidString.lowercased(), "format": "\(information.format)",
       "log": Quantity.bytes(information.logBytes),
+      "tail": information.tail.map { tail in
+        "\(Quantity.bytes(UInt64(tail.bytes))), with \(Quantity.count(tail.transactions, "transaction"))"
+          + " that the log's file gets later"
+      },
       "state": "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)",
       "checkpoint": information.checkpoint.map {
         "\(Quantity.bytes($0.bytes)), as of \($0.sequence)"
@@ -144,7 +148,8 @@ enum InfoCommand {
       "first": information.times?.first, "last": information.times?.last,
       "generation": information.generation, "nodes": information.nodes,
       "versions": information.versions, "names": information.names,
-      "logBytes": information.logBytes, "stateBytes": information.stateBytes,
+      "logBytes": information.logBytes, "tailBytes": information.tail?.bytes,
+      "tailTransactions": information.tail?.transactions, "stateBytes": information.stateBytes,
       "checkpoint": information.checkpoint?.sequence,
       "checkpointBytes": information.checkpoint?.bytes, "horizon": information.horizon,
       "baselineBytes": information.baselineBytes,

@@ -51,6 +51,13 @@ struct Sizes: Sendable {
     options.stepSizes.deferredBytes =
       isTight ? (seed % 2 == 0 ? 0 : 600) : [0, 300, 5000, 2 << 20][own.below(4)]
     drawTail(isTight ? seed : nil, &own)
+    if workload == .soon { drawDurability(&own) }
+  }
+
+  /// Flushes come in the background as well, or only when they are asked for.
+  private mutating func drawDurability(_ random: inout SeededGenerator) {
+    let limit = Duration.milliseconds(random.oneIn(2) ? 1 + random.below(20) : 3_600_000)
+    options.durability = .soon(within: limit)
   }
 
   /// Draws the log's tail: none, one that is full soon, or one that holds all that there is. A

@@ -3,7 +3,8 @@
 ///
 ///     C       the database is there: opening returned
 ///     S       a transaction is handed to `write`
-///     A n     transaction n was acknowledged: `write` returned
+///     A n     transaction n was acknowledged: `write` returned, or `sync` where that is later
+///     W n     transaction n was written, and is to be on the disk soon
 ///     F       a write failed, and said that nothing was stored
 ///     B a b … the backup holds transactions a to b, and further stretches: a run of it returned
 ///     L n     the backup in one file, up to transaction n, is there
@@ -16,6 +17,8 @@ struct Marks: Hashable, Sendable {
   private(set) var isCreated = false
   private(set) var submitted: UInt64 = 0
   private(set) var acknowledged: UInt64 = 0
+  /// The newest transaction that the end of a process must leave, and a loss of power need not.
+  private(set) var written: UInt64 = 0
   private var failed: UInt64 = 0
   /// The stretches that the backup holds for sure.
   private(set) var backedUp: [ClosedRange<UInt64>] = []
@@ -68,6 +71,7 @@ struct Marks: Hashable, Sendable {
     case "A":
       acknowledged = max(acknowledged, numbers[0])
       position.stored = positionDue ?? position.stored
+    case "W": written = max(written, numbers[0])
     case "K":
       positionDue = numbers[0]
       position.newest = max(position.newest, numbers[0])
@@ -115,6 +119,7 @@ struct MarkWriter: Sendable {
   func created() { write("C") }
   func submitted() { write("S") }
   func acknowledged(_ sequence: UInt64) { write("A \(sequence)") }
+  func written(_ sequence: UInt64) { write("W \(sequence)") }
   func failed() { write("F") }
   func backedUp(_ stretches: [ClosedRange<UInt64>]) {
     write("B " + stretches.map { "\($0.lowerBound) \($0.upperBound)" }.joined(separator: " "))

@@ -32,6 +32,8 @@ enum Workload: String, CaseIterable, Codable, Sendable {
   case backup
   /// The declaration of a collection changes between writes, and its records are migrated.
   case migrate
+  /// Commits are flushed later: in the background, when that is asked for, and at the end.
+  case soon
   /// Two processes write to one database.
   case pair
 
@@ -65,7 +67,7 @@ enum Act: Sendable {
   case write(Int)
   /// So many async writes at a time.
   case writeTogether(Int)
-  case rebuild, checkpoint, vacuum, erase
+  case rebuild, checkpoint, vacuum, erase, sync
   case compact(upTo: SequenceNumber, archives: Bool = false)
   /// Archives all but the newest transactions and what tags keep.
   case archive
@@ -123,6 +125,8 @@ extension Workload {
     // Closes in the middle of the migration, and compacts what its first batches were.
     case .migrate:
       [.open, .write(11), .close, .open, .write(5), .compact(upTo: 13), .write(9)]
+    case .soon:
+      [.open, .write(4), .sync, .write(3), .close, .open, .write(5), .sync, .write(3)]
     case .pair: [.open, .write(9), .close]
     }
   }
@@ -138,6 +142,8 @@ struct WorkloadRun: Sendable {
   private let options: Database.Options
   /// The position that the open database keeps for the next commit.
   private let kept = ScriptClock()
+  /// The newest transaction that was written.
+  private let written = ScriptClock()
 
   /// Records get the script's times if `hasTimes` is true, and otherwise the system's.
   init(
@@ -184,7 +190,12 @@ struct WorkloadRun: Sendable {
   private func perform(_ act: Act, _ database: Database) throws {
     switch act {
     case .write(let count): for _ in 0..<count { try write(database) }
-    case .close: try database.close()
+    case .close:
+      try database.close()
+      markFlushed()
+    case .sync:
+      try database.sync()
+      markFlushed()
     case .rebuild: try database.rebuild()
     case .checkpoint: database.finishCheckpoint()
     case .compact(let target, let archives): try database.compact(upTo: target, archives: archives)
@@ -273,8 +284,18 @@ struct WorkloadRun: Sendable {
     }
     marks.submitted()
     let sequence = try script.writeNext(database)
-    marks.acknowledged(sequence)
+    if workload == .soon {
+      marks.written(sequence)
+      written.set(sequence)
+    } else {
+      marks.acknowledged(sequence)
+    }
     return sequence
+  }
+
+  /// Marks that all which was written is on the disk.
+  private func markFlushed() {
+    if workload == .soon { marks.acknowledged(written.number) }
   }
 
   /// Keeps the head as a consumer's position, once for each opening and head.

@@ -4,8 +4,9 @@ import Synchronization
 
 /// An event-sourced database in a directory.
 ///
-/// Every write is a transaction of operations appended to a log, durable when `write` returns. The
-/// tree of nodes, its history and everything else that can be read is folded from that log.
+/// Every write is a transaction of operations appended to a log, durable when `write` returns
+/// unless ``Options/durability`` says otherwise. The tree of nodes, its history and everything else
+/// that can be read is folded from that log.
 ///
 ///     let database = try Database(at: "shop.cambium")
 ///     try database.write { tx in try tx.set("users/ada", to: ["name": "Ada"]) }
@@ -38,6 +39,8 @@ public final class Database: Sendable {
     /// a recovery after a crash of the system starts. 64 MiB take about a second to fold again. Nil
     /// makes none, and a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
+    /// The losses that a transaction survives from the moment at which `write` returns.
+    public var durability = Durability.full
     /// True to accept a network or FUSE file system, on which several machines must not use the
     /// database at the same time, and durability depends on that file system.
     public var acceptsNetworkFileSystem = false
@@ -112,12 +115,17 @@ public final class Database: Sendable {
   ///   - options: The options to open it with.
   ///   - progress: Called during a rebuild about ten times a second, on this thread; false cancels.
   /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`,
-  ///   `readOnly`, and `CancellationError` if `progress` returned false. Nothing is changed then.
+  ///   `readOnly`, `misuse` for ``Durability/memory``, and `CancellationError` if `progress`
+  ///   returned false. Nothing is changed then.
   /// - Complexity: under 1 ms whatever the size once the first pages are in memory; a recovery
   ///   takes 1 to 5 µs for each operation that came after the newest checkpoint.
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
+    if options.durability == .memory, !options.isTemporary {
+      throw DatabaseError.misuse(
+        reason: "a database in a directory is not one in memory; Database.inMemory() makes one")
+    }
     let path = Database.located(path)
     let directory = try naming(path) { try Database.openDirectory(path, options) }
     self.directory = directory
@@ -179,6 +187,7 @@ public final class Database: Sendable {
       .full
     {
       // This does no harm: after the next start of the system the state is rebuilt.
+      try translating { try directory.log.sync() }
     }
   }
 

@@ -12,6 +12,11 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// retried with a later commit.
   case checkpointFailed(String)
 
+  /// What was committed since the last flush could not be made durable: it would be lost with the
+  /// power. With ``Database/Durability/soon(within:)`` only.
+  ///
+  /// Recovery: check the disk, then close and open the database; until then nothing can be written.
+  case flushFailed(String)
   /// Background compaction has failed; it continues with a later commit.
   case compactionFailed(String)
   /// An index could not be built, or its entries could not be removed. It is retried the next time
@@ -76,6 +81,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
       "the newest record is of \(newest), and the clock says \(now): records keep that time until "
         + "it has come; `cambium repair --latest` corrects the times of the future"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
+    case .flushFailed(let reason):
+      "the newest transactions could not be made durable: \(reason); check the disk, then close and "
+        + "open the database"
     case .compactionFailed(let reason): "compaction could not go on: \(reason)"
     case .indexBuildFailed(let reason): "an index could not be built: \(reason)"
     case .projectionFailed(let name, let reason):

@@ -46,7 +46,7 @@ final class OpenDirectory: Sendable {
     log = try Log(
       at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true),
       partBytes: options.stepSizes.recordPartBytes,
-      tail: options.isTemporary ? TailSizes() : options.stepSizes.tail)
+      tail: options.tailSizes)
     try log.check()
     let generation: UInt64
     (format, generation) = try log.read { (try $0.format(), try $0.stateMark()?.generation ?? 0) }

@@ -43,6 +43,7 @@ final class Writer: Sendable {
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
   private let settling: SettleJob
+  private let flushing: FlushJob
   private let thread: any WorkQueue
 
   private var groupCount: Int { directory.options.stepSizes.groupCount }
@@ -53,11 +54,13 @@ final class Writer: Sendable {
     thread = background.makeQueue("cambium.writer")
     jobs = Jobs(background, directory.report)
     settling = SettleJob(directory)
+    flushing = FlushJob(directory)
     jobs.register(CheckpointJob(self))
     jobs.register(IndexBuildJob(self))
     jobs.register(PositionJob(self))
     jobs.register(CatchUpJob(self))
     jobs.register(settling)
+    jobs.register(flushing)
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
     directory.feed.setFailure { [weak self] error in
       guard let self else { return }
@@ -164,6 +167,9 @@ final class Writer: Sendable {
   private func commit(_ group: WriteGroup) throws {
     let outcome = try group.commit()
     if !group.state.behind.isEmpty { jobs.wake(settling, after: SettleJob.delay) }
+    if let delay = flushing.delay, directory.log.tail.hasUnflushed {
+      jobs.wake(flushing, after: delay)
+    }
     background.pass(.applied)
     switch outcome {
     case .nothing: break

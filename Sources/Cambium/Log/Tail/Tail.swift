@@ -1,13 +1,15 @@
 import LMDB
 import Synchronization
 
-/// The sizes of a tail.
+/// How a tail is made and written.
 package struct TailSizes: Sendable {
   /// The size of a file that is made; none is made or written if it is 0. A group of records that
   /// take more than a quarter of it goes to LMDB.
   package var bytes = 0
   /// The commits before a process makes a file: one that writes once does not need it.
   package var commitsBefore = 0
+  /// The longest time for which what was written may not be flushed; nil if each commit is.
+  package var flushesWithin: Duration?
 }
 
 /// A file in front of the log's environment, to which small commits are appended first.
@@ -26,6 +28,7 @@ package struct TailSizes: Sendable {
 /// 2. A round is written over only after LMDB's commit with its records is durable.
 /// 3. What this process did not write is durable before anything follows it.
 /// 4. The log names the file's seed, so that a file of another log counts for nothing.
+/// 5. No frame says that a record was durable before that was so; see `TailScan`.
 ///
 /// Rounds are known by LMDB's number of the commit that they continue: whoever sees another number
 /// looks again, and nothing needs to be told between processes.
@@ -39,6 +42,15 @@ final class Tail: Sendable {
     var isAppending = false
     /// The commits that would have gone to the tail if there were one.
     var commitsWithout = 0
+    /// A time before the first commit that may not be durable; nil if all are.
+    var unflushedSince: ContinuousClock.Instant?
+
+    /// Takes in what others have written, or an earlier run of this process.
+    mutating func take(new frames: [TailFrame]) {
+      let known = round?.newest
+      round?.take(new: frames)
+      if round?.newest != known { unflushedSince = unflushedSince ?? .now }
+    }
   }
 
   private let path: String
@@ -135,7 +147,7 @@ final class Tail: Sendable {
       if sight.transaction > content.transaction {
         (content.round, content.transaction) = (sight.round, sight.transaction)
       }
-      if !content.isAppending { content.round?.take(new: sight.frames) }
+      if !content.isAppending { content.take(new: sight.frames) }
       return .view(content.round?.view)
     }
   }
@@ -147,10 +159,11 @@ final class Tail: Sendable {
   func newest(_ transaction: UInt64, base: () throws -> Base) throws -> TailView? {
     try content.withLock { content in
       if transaction != content.transaction || content.round?.isChecked == false {
-        content.round = try load(base(), instead: content.round)
-        content.transaction = transaction
+        let (round, frames) = try load(base(), instead: content.round)
+        (content.round, content.transaction) = (round, transaction)
+        content.take(new: frames)
       } else if let round = content.round {
-        content.round?.take(new: try round.framesOfOthers())
+        content.take(new: try round.framesOfOthers())
       }
       return content.round?.view
     }
@@ -171,18 +184,22 @@ final class Tail: Sendable {
       _ = try content.withLock { $0.round }?.prove()
       content.withLock { $0.round?.isClosed = true }
     }
-    content.withLock { $0.round?.noteProven() }
+    content.withLock { content in
+      content.round?.noteProven()
+      content.unflushedSince = nil
+    }
     return view
   }
 
   /// Reads the round that continues a commit of LMDB, and what may be missed of it.
-  private func load(_ base: Base, instead known: TailRound?) throws -> TailRound? {
-    guard var round = try begin(base, instead: known) else { return nil }
+  private func load(
+    _ base: Base, instead known: TailRound?
+  ) throws -> (TailRound?, frames: [TailFrame]) {
+    guard var round = try begin(base, instead: known) else { return (nil, []) }
     round.isChecked = true
-    if base.isAtRest { return round }
+    if base.isAtRest { return (round, []) }
     var scan = TailScan(round.file, seed: round.mark.seed)
-    round.take(new: try scan.frames(after: base.head))
-    return round
+    return (round, try scan.frames(after: base.head))
   }
 
   /// The round that continues a commit of LMDB, without its frames; nil if the log has no tail.
@@ -206,6 +223,12 @@ final class Tail: Sendable {
   /// The bytes that LMDB may need for all that the tail can hold.
   var roomForMoving: Int { sizes.bytes * 2 }
 
+  /// True if the file is so small that the next commit of LMDB should give it up, and a later one
+  /// make a larger one.
+  var isTooSmall: Bool {
+    content.withLock { content in content.round.map { $0.file.size < sizes.bytes } ?? false }
+  }
+
   /// Makes a file without frames, once there were enough commits for it.
   ///
   /// - Returns: The mark under which the next commit of LMDB must name it; nil if none was made.
@@ -222,8 +245,8 @@ final class Tail: Sendable {
     return TailMark(seed: UInt64.random(in: .min ... .max), bytes: sizes.bytes)
   }
 
-  /// Appends records durably, if there is a file with room for them; the writer's lock is held,
-  /// and `newestDurable` was called with it.
+  /// Appends records, if there is a file with room for them; the writer's lock is held, and
+  /// `newestDurable` was called with it. They are durable unless the sizes allow that to be later.
   ///
   /// - Parameters:
   ///   - records: The records, which follow each other and the newest.
@@ -236,10 +259,14 @@ final class Tail: Sendable {
     defer { content.withLock { $0.isAppending = false } }
     if round.isOfOthers { try syncLMDB() }
     do {
-      let ends = try round.append(records)
+      let now = sizes.flushesWithin.map { _ in ContinuousClock.now }
+      let isFlushed = mustFlush(now)
+      let ends = try round.append(records, isFlushed: isFlushed)
       content.withLock { content in
         for (record, end) in zip(records, ends) { content.round?.take(record, endingAt: end) }
         content.round?.isOfOthers = false
+        if isFlushed { content.round?.noteFlushed() }
+        content.unflushedSince = isFlushed ? nil : content.unflushedSince ?? now
       }
       return true
     } catch {
@@ -247,6 +274,13 @@ final class Tail: Sendable {
       content.withLock { $0.round?.isClosed = true }
       throw error
     }
+  }
+
+  /// True if a commit is to be flushed before it returns: each is, or the job that should have done
+  /// it for one before is late.
+  private func mustFlush(_ now: ContinuousClock.Instant?) -> Bool {
+    guard let now, let limit = sizes.flushesWithin else { return true }
+    return content.withLock { $0.unflushedSince.map { $0 + limit <= now } ?? false }
   }
 
   /// Keeps readers from taking what is about to be written for another process's.
@@ -278,9 +312,36 @@ final class Tail: Sendable {
         }
         content.round?.isChecked = true
         content.transaction = transaction
+        content.unflushedSince = nil
       } catch {
         // Whoever looks next is told why it cannot be opened.
         (content.round, content.transaction) = (nil, 0)
+      }
+    }
+  }
+
+  // MARK: Flushing
+
+  /// True if a commit that this process knows of may not be durable yet.
+  var hasUnflushed: Bool { content.withLock { $0.unflushedSince != nil } }
+
+  /// The time within which commits are flushed; nil if each is before it returns.
+  var flushesWithin: Duration? { sizes.bytes > 0 ? sizes.flushesWithin : nil }
+
+  /// Makes durable what is in the file, by this process and by others. Any thread may call it, also
+  /// while another appends.
+  ///
+  /// - Throws: ``StorageError``: what was written since the last flush may be lost.
+  func flush() throws {
+    let now = ContinuousClock.now
+    let found = content.withLock { content in content.round.map { ($0.file, $0.newest) } }
+    guard let (file, newest) = found else { return }
+    try file.sync()
+    content.withLock { content in
+      content.round?.noteFlushed(upTo: newest)
+      // What was appended meanwhile was so after the time above.
+      if content.unflushedSince != nil {
+        content.unflushedSince = content.round?.isFlushed == false ? now : nil
       }
     }
   }

@@ -60,6 +60,9 @@ struct TailView {
   /// The number of the first record.
   var first: SequenceNumber { records.base.sequence.next }
 
+  /// The number of records.
+  var count: Int { Int(clamping: head.sequence.rawValue - records.base.sequence.rawValue) }
+
   /// The first record that is damaged.
   var missed: SequenceNumber? { records.missed }
 

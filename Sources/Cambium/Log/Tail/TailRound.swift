@@ -13,6 +13,8 @@ struct TailRound {
   let mark: TailMark
   private let records: TailRecords
   private var head: LogHead
+  /// The newest record that is known to be durable.
+  private var durable: SequenceNumber
   /// The place of the next frame.
   private(set) var end = 0
   private var unproven: [Unproven] = []
@@ -30,6 +32,7 @@ struct TailRound {
     self.isOfOthers = isOfOthers
     records = TailRecords(after: base)
     head = base
+    durable = base.sequence
   }
 
   /// The records; nil if there are none.
@@ -75,7 +78,10 @@ struct TailRound {
 
   var hasUnproven: Bool { !unproven.isEmpty }
 
-  mutating func noteProven() { unproven = [] }
+  mutating func noteProven() {
+    unproven = []
+    noteFlushed()
+  }
 
   /// Makes durable what others have written. It is written once more: where a flush has failed, the
   /// system takes the blocks for written, and would not write them with the next.
@@ -98,28 +104,43 @@ struct TailRound {
 
   // MARK: Own frames
 
-  /// Takes in a record whose frame is durable, and ends at an offset.
+  /// The newest record.
+  var newest: SequenceNumber { head.sequence }
+
+  /// True if all records are known to be durable.
+  var isFlushed: Bool { durable >= head.sequence }
+
+  /// Notes that the records up to one are durable, or all.
+  mutating func noteFlushed(upTo sequence: SequenceNumber? = nil) {
+    durable = max(durable, sequence ?? head.sequence)
+  }
+
+  /// Takes in a record whose frame is written, and ends at an offset.
   mutating func take(_ record: TransactionRecord, endingAt end: Int) {
     records.append(record)
     head.advance(to: record)
     self.end = end
   }
 
-  /// Writes the frames of records durably. They are taken in afterwards.
+  /// Writes the frames of records. They are taken in afterwards.
   ///
+  /// - Parameters:
+  ///   - records: The records, which follow the newest.
+  ///   - isFlushed: True to make them, and all before them, durable.
   /// - Returns: The offset at which each of them ends.
   /// - Throws: ``StorageError``: nothing is stored then, except for `.uncertain`.
-  func append(_ records: [TransactionRecord]) throws -> [Int] {
+  func append(_ records: [TransactionRecord], isFlushed: Bool) throws -> [Int] {
     var frames: [UInt8] = []
     var ends: [Int] = []
     for record in records {
-      TailFrame.append(record, durable: head.sequence, seed: mark.seed, to: &frames)
+      TailFrame.append(record, durable: durable, seed: mark.seed, to: &frames)
       ends.append(end + frames.count)
     }
     do { try file.write(frames, at: end) } catch {
       if try hasWritten(records[0]) { try takeBack(because: error) }
       throw error
     }
+    if !isFlushed { return ends }
     do { try file.sync() } catch {
       throw StorageError(.uncertain, "flushing the log's tail: \(error)")
     }

@@ -47,6 +47,8 @@ struct BackupRun {
   ///   added.
   private mutating func addUpToHead() throws -> Bool {
     let target = try directory.log.read { try $0.head().sequence }
+    // The backup is to have nothing that the database may lose with the power.
+    try directory.log.sync()
     // Each blob that a record up to the target refers to is there before the record.
     try addBlobs()
     while true {

@@ -47,6 +47,11 @@ public struct Information: Sendable {
   public let names: Int
   /// The disk space of the log's file, in bytes.
   public let logBytes: UInt64
+  /// The file in front of the log, to which small commits go first: the number of transactions
+  /// that only it has, and its size in bytes; nil if there is none.
+  public let tail: (transactions: Int, bytes: Int)?
+  /// The losses that a transaction survives which this process commits.
+  public let durability: Database.Durability
   /// The disk space of the state's file, in bytes.
   public let stateBytes: UInt64
   /// The copy of the state from which a recovery would start: what it has folded, and the space
@@ -95,6 +100,8 @@ extension Database {
           nodes: try reader.access.count(state.tables.tree),
           versions: try reader.access.count(state.tables.history), names: Int(head.names),
           logBytes: directory.log.allocatedBytes,
+          tail: try log.tailMark().map { (log.tail?.count ?? 0, $0.bytes) },
+          durability: directory.options.durability,
           stateBytes: state.environment.allocatedBytes,
           checkpoint: try log.checkpoint().map { mark in
             let path = Checkpoint(directory: directory, mark: mark).path

@@ -124,6 +124,7 @@ extension Database {
     var options = options
     let container = try MemoryPlace.create()
     options.container = container
+    options.durability = .memory
     options.isPrivate = true
     // There is nothing to recover after a crash.
     options.checkpointGrowth = nil
