@@ -62,15 +62,14 @@ extension Log {
     }
   }
 
-  /// Makes durable all that was committed, by this process and by others.
+  /// Flushes what this process has committed, and what it knows of others. Any thread may call it;
+  /// only `readNewest` makes sure of what others have failed to flush.
   ///
   /// - Throws: ``StorageError``; the log refuses all further writing then.
   func sync() throws {
-    let isShared = lmdb.isShared
-    if isShared { _ = try read { try $0.head() } }
     do {
       if tail.hasUnflushed { try tail.flush() }
-      if isShared, !lmdb.isReadOnly { try lmdb.sync() }
+      if lmdb.isShared, !lmdb.isReadOnly { try lmdb.sync() }
     } catch let error as StorageError {
       lmdb.health.poison(error)
       throw error

@@ -27,6 +27,8 @@ final class Log: Sendable {
   let newestBytes = Atomic<Int>(0)
   /// The most bytes of a record in one entry; see ``StepSizes``.
   let partBytes: Int
+  /// True once what this process has found is durable.
+  private let isFoundDurable = Atomic(false)
 
   /// Opens the log in a directory that exists. It sets the options' tables and synchronization
   /// itself.
@@ -148,7 +150,19 @@ final class Log: Sendable {
     if let missed = tail?.missed { damage.note(missed, "its frame in the log's tail is damaged") }
   }
 
+  /// Makes durable what was there when the log was opened, before the first commit of LMDB: one
+  /// of another process may have failed and be on the disk, but not in memory, where the next
+  /// begins and writes over its pages.
+  func syncFound() throws {
+    if isFoundDurable.load(ordering: .relaxed) { return }
+    try lmdb.sync()
+    isFoundDurable.store(true, ordering: .relaxed)
+  }
+
   // MARK: The file
+
+  /// True unless an I/O error keeps this process from writing to the log.
+  var isWritable: Bool { lmdb.health.failure == nil }
 
   /// The number of the newest commit by any process.
   var newestCommit: UInt64 { get throws { try lmdb.usage().transaction } }
@@ -174,15 +188,11 @@ final class Log: Sendable {
     }
   }
 
-  /// Checks format and head, and makes durable what a process has left that did not close the
-  /// database: its last commit may have failed, and be on the disk but not in memory, where the next
-  /// one begins.
+  /// Checks format and head.
   ///
-  /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``,
-  ///   ``StorageError``.
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
   func check() throws {
     try checkFormat()
-    if !lmdb.isReadOnly, try read({ try $0.stateMark()?.isClean == false }) { try lmdb.sync() }
     try read { reader in
       let head = try reader.head()
       guard head.transaction == reader.transaction else {

@@ -202,11 +202,7 @@ struct LogReader {
   func hasBlobs() throws -> Bool { try access.count(tables.blobs) > 0 }
 
   /// The bytes of the pages that hold records, and of the records in the tail.
-  func recordsBytes() throws -> UInt64 {
-    var bytes = try access.size(tables.records)
-    tail?.forEach { bytes += UInt64($0.entryBytes) }
-    return bytes
-  }
+  func recordsBytes() throws -> UInt64 { try access.size(tables.records) + (tail?.bytes ?? 0) }
 
   /// Visits the lengths of the entries of all records after one, in order: those in LMDB, and those
   /// that the records of the tail will have there.
@@ -219,9 +215,7 @@ struct LogReader {
       cursor.withEntry { body($0.byteCount, $1.byteCount) }
       isThere = try cursor.next()
     }
-    tail?.forEach { record in
-      if record.sequence > sequence { body(LogTables.recordKeyCount, record.storedCount) }
-    }
+    tail?.forEachEntry(after: sequence, body)
   }
 
   /// The bytes of the keys and values of the chunks, and of the small entries.

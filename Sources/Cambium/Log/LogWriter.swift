@@ -21,6 +21,7 @@ struct LogWriter: ~Copyable {
 
   /// Begins one; the writer's lock is held.
   static func begin(_ log: Log) throws -> LogWriter {
+    try log.syncFound()
     let writer = try LogWriter(unchanged: log)
     try writer.takeTail(of: log)
     return writer

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A file of a fixed size, all of whose blocks were written when it was made.
 ///
 /// Writing over them changes nothing but the content: no block is allocated and no size grows. So
@@ -9,6 +11,8 @@ package final class PrewrittenFile: Sendable {
   private let files: OpenFiles
   /// The size of the file in bytes.
   package let size: Int
+  /// The failure of a flush, of which the system tells only once.
+  private let failure = Mutex<StorageError?>(nil)
 
   /// Opens the file; nil if there is none.
   ///
@@ -84,12 +88,18 @@ package final class PrewrittenFile: Sendable {
     }
   }
 
-  /// Makes what was written durable.
+  /// Makes what was written durable; any thread may call it.
   ///
-  /// - Throws: ``StorageError``. It is unknown then which of the bytes are durable, and a second
-  ///   call may succeed without them.
+  /// - Throws: ``StorageError``. It is unknown then which of the bytes are durable, and every later
+  ///   call throws that error as well: the system would let it succeed without them.
   /// - Complexity: one flush of the device.
   package func sync() throws(StorageError) {
-    if Platform.flushContent(descriptor) != 0 { throw Files.failure("syncing \(path)") }
+    let failure = failure.withLock { failure in
+      if failure == nil, Platform.flushContent(descriptor) != 0 {
+        failure = Files.failure("syncing \(path)")
+      }
+      return failure
+    }
+    if let failure { throw failure }
   }
 }

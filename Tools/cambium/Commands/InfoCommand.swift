@@ -71,8 +71,8 @@ enum InfoCommand {
       "origin": information.origin.uuidString.lowercased(), "format": "\(information.format)",
       "log": Quantity.bytes(information.logBytes),
       "tail": information.tail.map { tail in
-        "\(Quantity.bytes(UInt64(tail.bytes))), with \(Quantity.count(tail.transactions, "transaction"))"
-          + " that the log's file gets later"
+        "\(Quantity.bytes(UInt64(tail.bytes))); it has "
+          + Quantity.count(tail.transactions, "transaction") + " that the log's file gets later"
       },
       "state": "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)",
       "checkpoint": information.checkpoint.map {

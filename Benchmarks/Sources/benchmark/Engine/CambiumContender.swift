@@ -7,7 +7,9 @@ final class CambiumContender: AwaitingContender {
 
   private let database: Database
 
-  init(directory: String) throws { database = try Database(at: directory + "/items.cambium") }
+  init(directory: String, isSoon: Bool) throws {
+    database = try Database(at: directory + "/items.cambium", options: .benchmark(isSoon: isSoon))
+  }
 
   deinit { try? database.close() }
 
@@ -113,5 +115,14 @@ extension Item {
     self.init(
       name: name, city: city, note: note, count: count, score: score, weight: weight,
       active: active)
+  }
+}
+
+extension Database.Options {
+  /// The default options, but for durability.
+  static func benchmark(isSoon: Bool) -> Database.Options {
+    var options = Database.Options()
+    if isSoon { options.durability = .soon(within: .milliseconds(200)) }
+    return options
   }
 }

@@ -1,12 +1,12 @@
 /// A database under test, holding items by integer key.
 ///
-/// Every write is durable when the call returns. Reads hand out Swift values and return the digest
+/// Every write is durable when the call returns, or soon after where that is asked for. Reads hand out Swift values and return the digest
 /// of all that was read, in the order asked for.
 protocol Contender: AnyObject {
   static var name: String { get }
 
-  /// Creates the database in an empty directory.
-  init(directory: String) throws
+  /// Creates the database in an empty directory; its commits are flushed later if `isSoon` is true.
+  init(directory: String, isSoon: Bool) throws
 
   /// Stores items under the keys from `first` on, in order, so many per transaction.
   func store(_ items: ArraySlice<Item>, from first: Int, perTransaction: Int) throws
@@ -45,7 +45,7 @@ final class ArrayContender: Contender {
   static let name = "array"
   private var items: [Item] = []
 
-  init(directory: String) {}
+  init(directory: String, isSoon: Bool) {}
 
   func store(_ items: ArraySlice<Item>, from first: Int, perTransaction: Int) {
     self.items.append(contentsOf: items)

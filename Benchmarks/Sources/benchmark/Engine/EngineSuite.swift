@@ -125,9 +125,10 @@ extension EngineSuite {
     var contenders: [any Contender] = []
     for type in Self.contenders where names.contains(type.name) {
       directories.append(try workspace.directory())
-      contenders.append(try type.init(directory: directories[contenders.count]))
+      let directory = directories[contenders.count]
+      contenders.append(try type.init(directory: directory, isSoon: options.isSoon))
     }
-    let model = ArrayContender(directory: "")
+    let model = ArrayContender(directory: "", isSoon: false)
     for stage in stages(plan) where stage.isNeeded || options.measures(stage.name) {
       let expected = try digest(of: stage, on: model)
       for index in contenders.indices {

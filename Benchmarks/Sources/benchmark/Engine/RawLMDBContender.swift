@@ -12,8 +12,9 @@ import CLMDBRaw
   private let key: UnsafeMutableRawBufferPointer
   private let value: UnsafeMutableRawBufferPointer
 
-  init(directory: String) throws {
-    environment = try RawEnvironment(at: directory, flags: 0)
+  /// Later means never here: LMDB leaves flushing to whoever uses it.
+  init(directory: String, isSoon: Bool) throws {
+    environment = try RawEnvironment(at: directory, flags: isSoon ? MDB_NOSYNC : 0)
     let transaction = try environment.begin()
     table = try transaction.table("items", flags: MDB_INTEGERKEY)
     try transaction.commit()

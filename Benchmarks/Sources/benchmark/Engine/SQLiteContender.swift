@@ -9,11 +9,11 @@
   private let selectSum: Statement
   private let updateCount: Statement
 
-  init(directory: String) throws {
+  init(directory: String, isSoon: Bool) throws {
     database = try SQLiteDatabase(path: directory + "/items.sqlite")
     for sql in [
-      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA mmap_size = 1073741824",
-      "PRAGMA cache_size = -65536",
+      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(isSoon ? "NORMAL" : "FULL")",
+      "PRAGMA mmap_size = 1073741824", "PRAGMA cache_size = -65536",
       """
       CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, city TEXT, note TEXT, count INTEGER,
       score INTEGER, weight REAL, active INTEGER)

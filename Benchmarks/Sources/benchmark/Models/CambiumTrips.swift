@@ -6,9 +6,10 @@ final class CambiumTrips {
 
   let database: Database
 
-  init(directory: String) throws {
+  init(directory: String, isSoon: Bool = false) throws {
     database = try Database(
-      at: directory + "/trips.cambium", for: Trip.self, CountedTrip.self)
+      at: directory + "/trips.cambium", options: .benchmark(isSoon: isSoon), for: Trip.self,
+      CountedTrip.self)
   }
 
   deinit { try? database.close() }

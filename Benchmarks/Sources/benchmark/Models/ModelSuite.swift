@@ -29,8 +29,8 @@ struct ModelSuite {
     for round in 0..<rounds {
       let directories = [try workspace.directory(), try workspace.directory()]
       defer { for directory in directories { workspace.remove(directory) } }
-      let own = try CambiumTrips(directory: directories[0])
-      let peer = try SQLiteTrips(directory: directories[1])
+      let own = try CambiumTrips(directory: directories[0], isSoon: options.isSoon)
+      let peer = try SQLiteTrips(directory: directories[1], isSoon: options.isSoon)
       try run(round, own, peer, &measurements)
       try await runSingles(own, peer, &measurements)
     }

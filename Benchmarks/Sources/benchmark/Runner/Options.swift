@@ -9,6 +9,8 @@ struct Options {
   var stages: String?
   var flights: String?
   var isSmoke = false
+  /// True if commits need not be flushed before they return.
+  var isSoon = false
   /// Where databases are made: not in memory, or durable figures would mean nothing.
   var directory = "/var/tmp"
 
@@ -25,6 +27,8 @@ struct Options {
                        serve: streams, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
       --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
+      --soon           engine, models: commits are flushed within 200 ms, and SQLite's where it
+                       checkpoints (synchronous=NORMAL); raw LMDB flushes none
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
                        the last table is the stage "figures";
@@ -40,6 +44,7 @@ struct Options {
       switch argument {
       case _ where Options.all.contains(argument): suites.append(argument)
       case "--smoke": isSmoke = true
+      case "--soon": isSoon = true
       case "--count": count = try Options.number(after: argument, in: &rest)
       case "--issues": issues = try Options.numbers(after: argument, in: &rest)
       case "--rounds": rounds = try Options.number(after: argument, in: &rest)

@@ -165,7 +165,7 @@ public final class Database: Sendable {
   /// `defer`, which cannot await.
   ///
   /// - Throws: ``DatabaseError`` if the last sync fails; the database is closed anyway, and no
-  ///   committed transaction is lost.
+  ///   transaction is lost but such as ``Durability/soon(within:)`` lets a loss of power take.
   public func close() throws {
     if directory.feed.isClosed { return }
     directory.feed.close()
@@ -178,6 +178,13 @@ public final class Database: Sendable {
       if let container = directory.options.container { try? Files.removeDirectory(container.path) }
     }
     if directory.isReadOnly || directory.options.isTemporary { return }
+    let outcome = Result { try closeState() }
+    try translating { try directory.log.sync() }
+    try outcome.get()
+  }
+
+  /// Stores what the log does not have yet, and marks the state as one that can be trusted.
+  private func closeState() throws {
     // If the log is damaged nothing can be stored; consumers get some transactions again.
     if directory.log.damage.found == nil { try writer.flush() }
     guard directory.stateInUse.hasWritten else { return }
@@ -187,7 +194,6 @@ public final class Database: Sendable {
       .full
     {
       // This does no harm: after the next start of the system the state is rebuilt.
-      try translating { try directory.log.sync() }
     }
   }
 

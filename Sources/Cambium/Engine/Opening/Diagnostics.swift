@@ -12,8 +12,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// retried with a later commit.
   case checkpointFailed(String)
 
-  /// What was committed since the last flush could not be made durable: it would be lost with the
-  /// power. With ``Database/Durability/soon(within:)`` only.
+  /// The commits since the last flush could not be made durable, of this process with
+  /// ``Database/Durability/soon(within:)`` or of one that was killed: they would be lost with the
+  /// power.
   ///
   /// Recovery: check the disk, then close and open the database; until then nothing can be written.
   case flushFailed(String)
@@ -82,8 +83,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
         + "it has come; `cambium repair --latest` corrects the times of the future"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
     case .flushFailed(let reason):
-      "the newest transactions could not be made durable: \(reason); check the disk, then close and "
-        + "open the database"
+      "the newest transactions could not be made durable: \(reason); check the disk, then close "
+        + "and open the database"
     case .compactionFailed(let reason): "compaction could not go on: \(reason)"
     case .indexBuildFailed(let reason): "an index could not be built: \(reason)"
     case .projectionFailed(let name, let reason):

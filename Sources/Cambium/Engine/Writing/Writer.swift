@@ -43,7 +43,6 @@ final class Writer: Sendable {
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
   private let settling: SettleJob
-  private let flushing: FlushJob
   private let thread: any WorkQueue
 
   private var groupCount: Int { directory.options.stepSizes.groupCount }
@@ -54,13 +53,12 @@ final class Writer: Sendable {
     thread = background.makeQueue("cambium.writer")
     jobs = Jobs(background, directory.report)
     settling = SettleJob(directory)
-    flushing = FlushJob(directory)
     jobs.register(CheckpointJob(self))
     jobs.register(IndexBuildJob(self))
     jobs.register(PositionJob(self))
     jobs.register(CatchUpJob(self))
     jobs.register(settling)
-    jobs.register(flushing)
+    jobs.register(FlushJob(self))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
     directory.feed.setFailure { [weak self] error in
       guard let self else { return }
@@ -167,9 +165,7 @@ final class Writer: Sendable {
   private func commit(_ group: WriteGroup) throws {
     let outcome = try group.commit()
     if !group.state.behind.isEmpty { jobs.wake(settling, after: SettleJob.delay) }
-    if let delay = flushing.delay, directory.log.tail.hasUnflushed {
-      jobs.wake(flushing, after: delay)
-    }
+    flushSoon()
     background.pass(.applied)
     switch outcome {
     case .nothing: break
@@ -181,6 +177,14 @@ final class Writer: Sendable {
         jobs.wake(jobs[IndexBuildJob.self])
       }
     }
+  }
+
+  /// Has the commits flushed that need not have been yet.
+  private func flushSoon() {
+    guard directory.log.tail.flushesWithin != nil, directory.log.tail.takeWish() else { return }
+    let job = jobs[FlushJob.self]
+    // A failure keeps all further commits from being written.
+    if let delay = job.delay, !jobs.wake(job, after: delay) { try? directory.log.sync() }
   }
 
   /// Folds in the records after the position of the state's file; the turn must be held.

@@ -1,7 +1,7 @@
 import LMDB
 import Synchronization
 
-/// How a tail is made and written.
+/// The size of a tail, and the rules for making and flushing it.
 package struct TailSizes: Sendable {
   /// The size of a file that is made; none is made or written if it is 0. A group of records that
   /// take more than a quarter of it goes to LMDB.
@@ -43,13 +43,25 @@ final class Tail: Sendable {
     /// The commits that would have gone to the tail if there were one.
     var commitsWithout = 0
     /// A time before the first commit that may not be durable; nil if all are.
-    var unflushedSince: ContinuousClock.Instant?
+    private(set) var unflushedSince: ContinuousClock.Instant?
+    /// True if nobody has been asked yet to flush it.
+    var wantsFlush = false
+
+    mutating func noteUnflushed(since time: ContinuousClock.Instant) {
+      if unflushedSince == nil { (unflushedSince, wantsFlush) = (time, true) }
+    }
+
+    /// Notes that all is durable, but for what came after a time.
+    mutating func noteFlushed(before time: ContinuousClock.Instant? = nil) {
+      unflushedSince = time
+      wantsFlush = wantsFlush && time != nil
+    }
 
     /// Takes in what others have written, or an earlier run of this process.
     mutating func take(new frames: [TailFrame]) {
       let known = round?.newest
       round?.take(new: frames)
-      if round?.newest != known { unflushedSince = unflushedSince ?? .now }
+      if round?.newest != known { noteUnflushed(since: .now) }
     }
   }
 
@@ -186,7 +198,7 @@ final class Tail: Sendable {
     }
     content.withLock { content in
       content.round?.noteProven()
-      content.unflushedSince = nil
+      content.noteFlushed()
     }
     return view
   }
@@ -221,12 +233,19 @@ final class Tail: Sendable {
   var isEnabled: Bool { sizes.bytes > 0 }
 
   /// The bytes that LMDB may need for all that the tail can hold.
-  var roomForMoving: Int { sizes.bytes * 2 }
+  var roomForMoving: Int {
+    2 * max(sizes.bytes, content.withLock { $0.round?.file.size ?? 0 })
+  }
 
   /// True if the file is so small that the next commit of LMDB should give it up, and a later one
   /// make a larger one.
   var isTooSmall: Bool {
-    content.withLock { content in content.round.map { $0.file.size < sizes.bytes } ?? false }
+    let isSmall = content.withLock { $0.round.map { $0.file.size < sizes.bytes } ?? false }
+    return isSmall && hasRoomForFile
+  }
+
+  private var hasRoomForFile: Bool {
+    Files.freeBytes(at: Files.parent(of: path)) ?? 0 > Tail.freeBytesMin
   }
 
   /// Makes a file without frames, once there were enough commits for it.
@@ -239,7 +258,7 @@ final class Tail: Sendable {
       return true
     }
     // Without it commits go to LMDB, as they have done until now.
-    guard isWanted, Files.freeBytes(at: Files.parent(of: path)) ?? 0 > Tail.freeBytesMin,
+    guard isWanted, hasRoomForFile,
       (try? PrewrittenFile.make(path, size: sizes.bytes)) != nil
     else { return nil }
     return TailMark(seed: UInt64.random(in: .min ... .max), bytes: sizes.bytes)
@@ -265,8 +284,11 @@ final class Tail: Sendable {
       content.withLock { content in
         for (record, end) in zip(records, ends) { content.round?.take(record, endingAt: end) }
         content.round?.isOfOthers = false
-        if isFlushed { content.round?.noteFlushed() }
-        content.unflushedSince = isFlushed ? nil : content.unflushedSince ?? now
+        guard let now, !isFlushed else {
+          content.round?.noteFlushed()
+          return content.noteFlushed()
+        }
+        content.noteUnflushed(since: now)
       }
       return true
     } catch {
@@ -312,7 +334,7 @@ final class Tail: Sendable {
         }
         content.round?.isChecked = true
         content.transaction = transaction
-        content.unflushedSince = nil
+        content.noteFlushed()
       } catch {
         // Whoever looks next is told why it cannot be opened.
         (content.round, content.transaction) = (nil, 0)
@@ -325,24 +347,37 @@ final class Tail: Sendable {
   /// True if a commit that this process knows of may not be durable yet.
   var hasUnflushed: Bool { content.withLock { $0.unflushedSince != nil } }
 
+  /// True once after commits began to wait for a flush.
+  func takeWish() -> Bool {
+    content.withLock { content in
+      defer { content.wantsFlush = false }
+      return content.wantsFlush
+    }
+  }
+
+  /// True if one of those is another process's.
+  var hasUnproven: Bool { content.withLock { $0.round?.hasUnproven ?? false } }
+
   /// The time within which commits are flushed; nil if each is before it returns.
   var flushesWithin: Duration? { sizes.bytes > 0 ? sizes.flushesWithin : nil }
 
-  /// Makes durable what is in the file, by this process and by others. Any thread may call it, also
-  /// while another appends.
+  /// Makes durable what is in the file. Any thread may call it, also while another appends.
   ///
   /// - Throws: ``StorageError``: what was written since the last flush may be lost.
   func flush() throws {
     let now = ContinuousClock.now
-    let found = content.withLock { content in content.round.map { ($0.file, $0.newest) } }
-    guard let (file, newest) = found else { return }
-    try file.sync()
+    let known = content.withLock { content in
+      if content.round == nil { content.noteFlushed() }
+      return content.round.map { ($0, content.transaction) }
+    }
+    guard let (round, transaction) = known else { return }
+    try round.file.sync()
     content.withLock { content in
-      content.round?.noteFlushed(upTo: newest)
-      // What was appended meanwhile was so after the time above.
-      if content.unflushedSince != nil {
-        content.unflushedSince = content.round?.isFlushed == false ? now : nil
-      }
+      // The records of another round are in LMDB.
+      guard content.transaction == transaction, content.unflushedSince != nil else { return }
+      content.round?.noteFlushed(upTo: round.newest)
+      // Frames that were appended meanwhile came after the time above.
+      content.noteFlushed(before: content.round?.isFlushed == false ? now : nil)
     }
   }
 }

@@ -66,6 +66,18 @@ struct TailView {
   /// The first record that is damaged.
   var missed: SequenceNumber? { records.missed }
 
+  /// The bytes of the records.
+  var bytes: UInt64 {
+    var bytes: UInt64 = 0
+    forEach { bytes += UInt64($0.entryBytes) }
+    return bytes
+  }
+
+  /// Visits the lengths of the entries that the records after one will have in LMDB.
+  func forEachEntry(after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void) {
+    forEach { if $0.sequence > sequence { body(LogTables.recordKeyCount, $0.storedCount) } }
+  }
+
   /// Visits the records in order.
   func forEach(_ body: (TransactionRecord) throws -> Void) rethrows {
     var sequence = records.base.sequence

@@ -2,7 +2,7 @@
 ///
 /// The `will` calls run inside the transaction, before anything is logged: they may change the
 /// model, write to the transaction, or throw, which refuses the write. The `did` calls run once,
-/// after the transaction is durable, on the thread that wrote, and never for what was rolled back;
+/// after the commit, on the thread that wrote, and never for what was rolled back;
 /// a crash right after the commit can lose them, so use a ``Consumer`` for what must not be lost.
 ///
 /// They are asked about every change of a record of the model in the app that declares it,
@@ -24,11 +24,11 @@ public protocol LifecycleModel: Model {
   mutating func willUpdate(from old: Self, in transaction: borrowing Database.Transaction) throws
   /// Before it is deleted.
   func willDelete(in transaction: borrowing Database.Transaction) throws
-  /// After the transaction that inserted it is durable.
+  /// After the commit of the transaction that inserted it.
   func didInsert()
-  /// After the transaction that changed it is durable.
+  /// After the commit of the transaction that changed it.
   func didUpdate(from old: Self)
-  /// After the transaction that deleted it is durable.
+  /// After the commit of the transaction that deleted it.
   func didDelete()
 }
 

@@ -219,7 +219,7 @@ extension Database.Transaction {
 
   // MARK: After the commit
 
-  /// Runs something once this transaction is durable, on the thread that wrote, or never.
+  /// Runs something once this transaction is committed, on the thread that wrote, or never.
   ///
   /// An ``attempt(_:)`` that fails takes it back. A crash right after the commit can lose it.
   ///
