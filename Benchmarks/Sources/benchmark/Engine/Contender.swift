@@ -1,7 +1,7 @@
 /// A database under test, holding items by integer key.
 ///
-/// Every write is durable when the call returns, or soon after where that is asked for. Reads hand out Swift values and return the digest
-/// of all that was read, in the order asked for.
+/// Every write is durable when the call returns, or soon after where that is asked for. Reads hand
+/// out Swift values and return the digest of all that was read, in the order asked for.
 protocol Contender: AnyObject {
   static var name: String { get }
 

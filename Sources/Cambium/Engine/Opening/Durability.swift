@@ -99,7 +99,7 @@ final class FlushJob: Job {
 
   func step(_ progress: ProgressReporter) throws -> JobStep {
     do { try writer.syncLog() } catch {
-      // What no disk has refused can be tried again.
+      // It can be tried again unless a disk has refused it.
       guard directory.log.isWritable else { throw error }
     }
     guard directory.log.tail.hasUnflushed else { return .whenDue }
