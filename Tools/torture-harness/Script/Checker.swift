@@ -8,6 +8,8 @@ struct Checker: Sendable {
   private(set) var script: Script
   /// The system start to open in; nil for this one.
   var systemStart: String?
+  /// True if what was not flushed may be lost, though the system was not started since.
+  var losesUnflushed = false
   /// The mount to open in; nil for the one that it is on.
   var mount: String?
   /// True if the state may have to be rebuilt. After a killed process it must not.
@@ -58,8 +60,9 @@ struct Checker: Sendable {
     options.diagnostics = { reports.take($0) }
     let database = try Database(at: path, options: options)
     let head = try database.head.rawValue
-    // In the same system start only processes have ended.
-    let least = systemStart == nil ? max(marks.acknowledged, marks.written) : marks.acknowledged
+    // The end of a process takes nothing that was written.
+    let isKept = systemStart == nil && !losesUnflushed
+    let least = isKept ? max(marks.acknowledged, marks.written) : marks.acknowledged
     try demand(
       head >= least, "P1: transaction \(least) was acknowledged, and the head is \(head)")
     try demand(

@@ -17,7 +17,8 @@ struct Remounts {
     let start = Disk(.journal, seed: setting.seed)
     for moment in CutOff.some(setting.quota, of: recording, on: start, &random) {
       if cases.isOver { return }
-      let (seed, isMounted) = (random.next(), random.oneIn(2))
+      // A state that can be trusted shows that the system has given up what was not flushed.
+      let (seed, isMounted) = (random.next(), random.oneIn(2) && setting.workload != .soon)
       cases.next("call \(moment.index), \(isMounted ? "pages given up" : "mounted again")") {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<Remounts.states {
@@ -37,6 +38,7 @@ struct Remounts {
     try disk.write(disk.whole, to: run.root)
     var checker = checker
     checker.mount = isMounted ? nil : Setting.laterMount
+    checker.losesUnflushed = true
     if isMounted {
       // The recorder makes the sync fail that the system would let fail.
       try run.run(
