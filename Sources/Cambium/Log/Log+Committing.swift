@@ -53,7 +53,7 @@ extension Log {
   ///   an I/O error the log refuses all further writing.
   func appendToTail(_ records: [TransactionRecord]) throws -> Bool {
     // All that is in the tail must fit into LMDB, or not even compaction could make room.
-    guard tail.isEnabled, try lmdb.hasRoom(for: tail.roomForMoving),
+    guard tail.isEnabled, try bytesMax - lmdb.usage().usedBytes > tail.roomForMoving,
       Files.freeBytes(at: path) ?? .max > tail.roomForMoving
     else { return false }
     do { return try tail.append(records, syncLMDB: lmdb.sync) } catch let error as StorageError {

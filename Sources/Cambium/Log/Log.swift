@@ -27,6 +27,8 @@ final class Log: Sendable {
   let newestBytes = Atomic<Int>(0)
   /// The most bytes of a record in one entry; see ``StepSizes``.
   let partBytes: Int
+  /// The most bytes that LMDB's file may grow to.
+  let bytesMax: Int
   /// True once what this process has found is durable.
   private let isFoundDurable = Atomic(false)
 
@@ -45,6 +47,7 @@ final class Log: Sendable {
     tail sizes: TailSizes = TailSizes()
   ) throws {
     self.partBytes = partBytes
+    bytesMax = options.mapSizeMax
     tail = Tail(at: Tail.path(in: path), sizes, isReadOnly: options.readOnly)
     try Log.checkFormat(at: path)
     var options = options
