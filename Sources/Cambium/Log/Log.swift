@@ -158,7 +158,11 @@ final class Log: Sendable {
   /// begins and writes over its pages.
   func syncFound() throws {
     if isFoundDurable.load(ordering: .relaxed) { return }
-    try lmdb.sync()
+    do { try lmdb.sync() } catch {
+      // The system would let the next one succeed, without what was lost.
+      lmdb.health.poison(error)
+      throw error
+    }
     isFoundDurable.store(true, ordering: .relaxed)
   }
 
