@@ -181,7 +181,8 @@ final class Writer: Sendable {
 
   /// Has the commits flushed that need not have been yet.
   private func flushSoon() {
-    guard directory.log.tail.flushesWithin != nil, directory.log.tail.takeWish() else { return }
+    let tail = directory.log.tail
+    guard tail.flushesWithin != nil, tail.takeFlushRequest() else { return }
     let job = jobs[FlushJob.self]
     // A failure keeps all further commits from being written.
     if let delay = job.delay, !jobs.wake(job, after: delay) { try? directory.log.sync() }

@@ -348,7 +348,7 @@ final class Tail: Sendable {
   var hasUnflushed: Bool { content.withLock { $0.unflushedSince != nil } }
 
   /// True once after commits began to wait for a flush.
-  func takeWish() -> Bool {
+  func takeFlushRequest() -> Bool {
     content.withLock { content in
       defer { content.wantsFlush = false }
       return content.wantsFlush
