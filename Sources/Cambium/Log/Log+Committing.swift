@@ -52,14 +52,22 @@ extension Log {
   /// - Throws: ``StorageError``: nothing is stored then. With `.uncertain` that is unknown. After
   ///   an I/O error the log refuses all further writing.
   func appendToTail(_ records: [TransactionRecord]) throws -> Bool {
-    // All that is in the tail must fit into LMDB, or not even compaction could make room.
-    guard tail.isEnabled, try bytesMax - lmdb.usage().usedBytes > tail.roomForMoving,
-      Files.freeBytes(at: path) ?? .max > tail.roomForMoving
-    else { return false }
+    guard tail.isEnabled, try hasRoomForMoving() else { return false }
     do { return try tail.append(records, syncLMDB: lmdb.sync) } catch let error as StorageError {
       if [.uncertain, .inputOutput].contains(error.kind) { lmdb.health.poison(error) }
       throw error
     }
+  }
+
+  /// True if all that the tail can hold fits into LMDB; otherwise not even compaction could make
+  /// room. The disk is asked again after every few pages of frames.
+  private func hasRoomForMoving() throws -> Bool {
+    let needed = tail.roomForMoving
+    guard try bytesMax - lmdb.usage().usedBytes > needed else { return false }
+    if tail.isRoomKnown { return true }
+    guard Files.freeBytes(at: path) ?? .max > needed else { return false }
+    tail.noteRoom()
+    return true
   }
 
   /// Flushes what this process has committed, and what it knows of others. Any thread may call it;

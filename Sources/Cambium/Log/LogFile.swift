@@ -14,11 +14,14 @@ extension Log {
     try lmdb.walkPages(progress: progress)
   }
 
-  /// Lends a moment of the log, and how the file uses its pages.
+  /// Lends a moment of the log, and how LMDB's file uses its pages then.
   func measure<R>(_ body: (LogReader, PageUsage) throws -> R) throws -> R {
-    try lmdb.pinned(reading: true) { access, walker in
-      let usage = try PageUsage(walker)
-      return try body(LogReader(access: access, tables: tables, damage: damage), usage)
+    var sight: Tail.Sight?
+    while true {
+      let result = try lmdb.pinned(reading: true) { access, walker in
+        try reader(access, &sight).map { try body($0, try PageUsage(walker)) }
+      }
+      if let result { return result }
     }
   }
 

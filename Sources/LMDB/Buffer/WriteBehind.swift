@@ -21,7 +21,7 @@ import Synchronization
 /// Invariants:
 /// 1. What is committed here follows the file's transaction `base`, and no other one. If another
 ///    process commits, it is dropped: the file has moved on without it. If it cannot be written, it
-///    stays.
+///    stays. A drop is told to each reader until one finds that the file has it all.
 /// 2. Entries before `committed` never change. So one thread can write them to the file while
 ///    another runs a transaction.
 /// 3. `start` ≤ `written` ≤ `committed` ≤ `end`. Asserted after each change.
@@ -38,6 +38,8 @@ import Synchronization
     var direct = 0
     /// The time of the first commit that is not in the file.
     var since = ContinuousClock.now
+    /// True if commits were dropped that the file may still lack.
+    var hasDropped = false
   }
 
   let environment: Environment
@@ -68,7 +70,7 @@ import Synchronization
     unsafe buffer.deallocate()
   }
 
-  /// True if there are no commits that are not in the file.
+  /// True if the file lacks no commits: none wait, and none were dropped.
   package var isEmpty: Bool { !isPending.load(ordering: .acquiring) }
 
   /// True if transactions may write behind.
@@ -91,29 +93,40 @@ import Synchronization
   /// The next transaction writes to the file itself: where there is a reader after each of them,
   /// there is nothing to gain.
   ///
-  /// - Returns: False if another process has written to the file, so that they were dropped.
-  /// - Throws: ``StorageError``; the commits stay, for the next call.
+  /// - Parameter isComplete: Called after a drop: true if the file has what was dropped, by whoever
+  ///   made it again.
+  /// - Returns: False if another process has written to the file, so that commits were dropped, and
+  ///   the file does not have them.
+  /// - Throws: ``StorageError``; the commits stay, for the next call. Any error of `isComplete`.
   /// - Complexity: nothing if there are none; otherwise a sort and a put for each entry, and one
   ///   commit of LMDB.
-  package func settle() throws -> Bool {
+  package func settle(_ isComplete: () throws -> Bool = { false }) throws -> Bool {
     if !wasRead.load(ordering: .relaxed) { wasRead.store(true, ordering: .relaxed) }
-    return try isPending.load(ordering: .acquiring) ? write() : true
+    if !isPending.load(ordering: .acquiring) { return true }
+    return try places.withLock { places in
+      try write(&places)
+      if places.hasDropped, try isComplete() {
+        places.hasDropped = false
+        isPending.store(false, ordering: .releasing)
+      }
+      return !places.hasDropped
+    }
   }
 
   /// Writes all commits to the file, for no reader.
   ///
-  /// - Returns: As ``settle()``.
-  /// - Throws: As ``settle()``.
-  @discardableResult
-  package func write() throws -> Bool {
-    try places.withLock { places in
-      if places.written == places.committed { return true }
-      let isWritten = try write(places.written..<places.committed, after: places.base)
-      if isWritten { places.base += 1 }
-      places.written = places.committed
-      isPending.store(false, ordering: .releasing)
-      return isWritten
+  /// - Throws: ``StorageError``; the commits stay, for the next call.
+  package func write() throws { try places.withLock { try write(&$0) } }
+
+  private func write(_ places: inout Places) throws {
+    if places.written == places.committed { return }
+    if try write(places.written..<places.committed, after: places.base) {
+      places.base += 1
+    } else {
+      places.hasDropped = true
     }
+    places.written = places.committed
+    isPending.store(places.hasDropped, ordering: .releasing)
   }
 
   private func write(_ range: Range<Int>, after base: UInt64) throws -> Bool {
@@ -159,11 +172,13 @@ import Synchronization
     try places.withLock { places in
       let view = try ReadTransaction(environment, tables: tables)
       let number = view.access.number
-      if number != places.base || places.written == places.committed {
+      let isWritten = places.written == places.committed
+      if number != places.base || isWritten {
+        places.hasDropped = places.hasDropped || !isWritten
         unsafe buffer.pointee.clear()
         (places.written, places.committed) = (EntryBuffer.start, EntryBuffer.start)
         places.base = number
-        isPending.store(false, ordering: .releasing)
+        isPending.store(places.hasDropped, ordering: .releasing)
       }
       return view
     }
@@ -173,10 +188,9 @@ import Synchronization
   ///
   /// - Throws: ``StorageError``; `.busy` if another process has committed since.
   func beginDirectly() throws -> DirectTransaction {
-    let isWritten = try write()
+    try write()
     let transaction = try DirectTransaction(environment)
-    let follows = places.withLock { transaction.number == $0.base + 1 }
-    guard isWritten, follows else {
+    guard places.withLock({ transaction.number == $0.base + 1 }) else {
       throw StorageError(.busy, "another process has written to \(environment.path) meanwhile")
     }
     return transaction

@@ -38,6 +38,9 @@ package final class PrewrittenFile: Sendable {
 
   /// Makes a file durably: it has its name once all of its blocks are written.
   ///
+  /// It is written page by page: what Linux is given in large pieces lies in memory in pieces as
+  /// large, and ext4 looks at each block of such a piece whenever a part of it is written.
+  ///
   /// - Parameters:
   ///   - path: Its path. What a crash has left of an earlier attempt is removed.
   ///   - size: Its size in bytes, which are zero.
@@ -47,7 +50,10 @@ package final class PrewrittenFile: Sendable {
     if Files.exists(temporary) { try Files.remove(temporary) }
     do {
       let writer = try FileWriter(creating: temporary)
-      try writer.append([UInt8](repeating: 0, count: size))
+      let page = [UInt8](repeating: 0, count: 4096)
+      for start in stride(from: 0, to: size, by: page.count) {
+        try writer.append(page.count <= size - start ? page : Array(page[..<(size - start)]))
+      }
       try writer.sync()
       try Files.replace(path, with: temporary)
       try Files.sync(Files.parent(of: path))

@@ -37,7 +37,7 @@ struct LiveRowsTests {
     }
   }
 
-  @Test("are those of the whole order", arguments: SeededGenerator.seeds(Array(1...40)))
+  @Test("are those of the whole order", arguments: SeededGenerator.seeds(Array(1...24)))
   func window(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let limit = random.oneIn(5) ? nil : random.below(6)

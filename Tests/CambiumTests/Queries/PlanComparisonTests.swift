@@ -104,8 +104,7 @@ struct PlanComparisonTests {
 
   @Test(
     "has the same rows as any other, and reads little more than the best",
-    arguments:
-      SeededGenerator.seeds(Array(1...6)))
+    arguments: SeededGenerator.seeds(Array(1...4)))
   func everyPlan(_ seed: UInt64) throws {
     let directory = try TemporaryDirectory()
     var random = RandomConditions(seed: seed)

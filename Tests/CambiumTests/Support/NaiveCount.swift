@@ -55,7 +55,7 @@ struct NaiveCount {
     for sequence in 1...(try database.head.rawValue) {
       let record = try database.directory.log.read { try $0.record(SequenceNumber(sequence)) }
       times[sequence] = record.time
-      add(.age, age(record.time), \.log, record.stored().count + 12)
+      add(.age, age(record.time), \.log, try logBytes(of: record, database))
       var reader = OperationReader(record.operations)
       var writer = OperationWriter()
       while let operation = try reader.next() {
@@ -69,6 +69,14 @@ struct NaiveCount {
       }
       #expect(writer.bytes == record.operations)
     }
+  }
+
+  /// The bytes of a record: with its key in LMDB, or with header and padding in the tail.
+  private func logBytes(of record: TransactionRecord, _ database: Database) throws -> Int {
+    let count = record.stored().count
+    let first = try database.directory.log.read { $0.tail?.first }
+    guard let first, record.sequence >= first else { return count + 12 }
+    return (count + 32 + 7) / 8 * 8
   }
 
   private mutating func addProperties(of operation: Operation, _ count: Int) throws {

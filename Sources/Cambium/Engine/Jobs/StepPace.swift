@@ -43,10 +43,11 @@ extension Writer {
 
 extension OpenDirectory {
   /// The state in use, with all commits in its file and room for a step of background work; the
-  /// writer's turn must be held.
+  /// writer's turn must be held. The step's own commit goes to the file at once, since the log does
+  /// not have it.
   func stateForStep() throws -> (state: State, horizon: SequenceNumber) {
     let (state, _, horizon) = try prepareState()
-    try state.behind.write()
+    _ = try state.isSettled(in: self)
     try state.environment.growMap(headroom: 64 << 20)
     return (state, horizon)
   }

@@ -19,14 +19,14 @@ extension OpenDirectory {
 
   /// Syncs the state and records that in the log, so that a system start requires no rebuild.
   func markClean() throws {
-    let mark = try log.readNewest { try $0.stateMark() }
+    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
-    let isWhole = (try? state.behind.write()) == true
+    let isWhole = (try? state.isSettled(in: self)) == true
     if state.environment.health.failure != nil { return try distrust(mark) }
-    // A reader may still write to it what it lacks.
-    if !isWhole { return }
+    // A reader may still write to it what it lacks, in this process or in another.
+    if try !isWhole || state.environment.isShared && state.applied() < head.sequence { return }
     do {
       try state.environment.sync()
     } catch {

@@ -39,10 +39,10 @@ extension OpenDirectory {
     (try? state.openReserve(options.stepSizes.reserveBytes).release()) ?? false
   }
 
-  /// Runs a commit to the state in use; once more, with the reserve, if the disk is full.
-  func usingReserve<R>(_ body: () throws -> R) throws -> R {
+  /// Runs a commit to a state, or the one in use; once more, with the reserve, if the disk is full.
+  func usingReserve<R>(of state: State? = nil, _ body: () throws -> R) throws -> R {
     do { return try body() } catch let error where OpenDirectory.isFull(error) {
-      guard releaseReserve(of: try latestState()) else { throw error }
+      guard releaseReserve(of: try state ?? latestState()) else { throw error }
       return try body()
     }
   }

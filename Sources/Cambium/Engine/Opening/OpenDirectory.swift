@@ -108,12 +108,22 @@ final class OpenDirectory: Sendable {
     try checkLag(for: moment)
     for _ in 0..<8 {
       do {
-        return try snapshot(of: try currentState(), at: moment)
+        return try snapshot(of: try state(for: moment), at: moment)
       } catch let error where error.isOfGoneState && !feed.isClosed {
         // A rebuild has replaced the generation that was just looked up.
       }
     }
-    return try snapshot(of: try currentState(), at: moment)
+    return try snapshot(of: try state(for: moment), at: moment)
+  }
+
+  /// The state for a snapshot: of the past, also one whose file cannot be written now.
+  private func state(for moment: Moment) throws -> State {
+    do { return try currentState() } catch let error as DatabaseError {
+      guard case .stateBehind = error, case .sequence(let sequence) = moment else { throw error }
+      let state = try latestState()
+      if try sequence <= state.applied() { return state }
+      throw error
+    }
   }
 
   /// A snapshot of one state: the one in use, or one that is folded for comparison.
@@ -170,10 +180,9 @@ final class OpenDirectory: Sendable {
   func prepareState(
     commits: Bool = true
   ) throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
-    let (head, mark, horizon) = try log.readNewest {
-      (try $0.head(), try $0.stateMark(), try $0.horizon())
-    }
-    guard var mark else {
+    let entries = try log.newestEntries()
+    let (head, horizon) = (entries.head, entries.horizon)
+    guard var mark = entries.mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
     var state = try state(of: mark)

@@ -4,7 +4,8 @@
 //
 // The log has them already, so nothing is lost with the process: the next one folds them in again.
 // Nobody sees the difference, since every reader of this process has the buffer written first, and
-// nothing is deferred while another process has the state open.
+// nothing is deferred while another process has the state open. One that opens it meanwhile and
+// writes to it folds in the log's newest records itself; this process drops its own then.
 
 import LMDB
 
@@ -25,19 +26,25 @@ extension State {
   /// Writes to the file what it lacks, for a reader that is about to begin.
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``; what the file lacks stays in
-  ///   memory.
+  ///   memory, or in the log.
   func settle(in directory: OpenDirectory) throws {
     do {
-      try usingReserve(of: directory) {
-        if try !behind.settle(), try applied() < directory.feed.applied {
-          throw DatabaseError.busy(reason: "another process has written to the state meanwhile")
-        }
-      }
+      // Another process has written to the file, but may not have folded in all that was visible.
+      if try !isSettled(in: directory) { try directory.feed.foldAgain() }
     } catch let error as StorageError where isGone(error) {
       throw error
     } catch {
       directory.feed.failToSettle(error)
       throw directory.feed.lag?.error ?? error
+    }
+  }
+
+  /// Writes to the file what it lacks, as far as that is in memory.
+  ///
+  /// - Returns: False if something was dropped from there that the file still lacks.
+  func isSettled(in directory: OpenDirectory) throws -> Bool {
+    try directory.usingReserve(of: self) {
+      try behind.settle { try applied() >= directory.feed.applied }
     }
   }
 
@@ -50,14 +57,7 @@ extension State {
   /// for, or too much to keep. The writer's turn must be held.
   func settleCommit(in directory: OpenDirectory) throws {
     if behind.isEmpty || !behind.isFull && !environment.isShared { return }
-    try usingReserve(of: directory) { try behind.write() }
-  }
-
-  private func usingReserve(of directory: OpenDirectory, _ body: () throws -> Void) throws {
-    do { try body() } catch let error where OpenDirectory.isFull(error) {
-      guard directory.releaseReserve(of: self) else { throw error }
-      try body()
-    }
+    try directory.usingReserve(of: self) { try behind.write() }
   }
 }
 

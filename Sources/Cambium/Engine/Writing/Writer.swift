@@ -60,6 +60,10 @@ final class Writer: Sendable {
     jobs.register(settling)
     jobs.register(FlushJob(self))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
+    directory.feed.setRefold { [weak self] in
+      guard let self else { return }
+      try exclusively { try self.catchUp() }
+    }
     directory.feed.setFailure { [weak self] error in
       guard let self else { return }
       fallBehind(error, at: directory.feed.applied)
@@ -192,7 +196,9 @@ final class Writer: Sendable {
   func catchUp() throws {
     let state = try directory.latestState()
     // One that has failed is replaced.
-    if state.environment.health.failure == nil { try state.settle(in: directory) }
+    if state.environment.health.failure == nil {
+      try directory.usingReserve(of: state) { try state.behind.write() }
+    }
     try commit(try WriteGroup.begin(in: directory))
     directory.feed.advance(to: try directory.latestState().applied())
   }

@@ -237,6 +237,12 @@ final class Tail: Sendable {
     2 * max(sizes.bytes, content.withLock { $0.round?.file.size ?? 0 })
   }
 
+  /// True if the disk had room for moving a few pages of frames ago.
+  var isRoomKnown: Bool { content.withLock { $0.round?.isRoomKnown ?? false } }
+
+  /// Notes that the disk has room for moving.
+  func noteRoom() { content.withLock { $0.round?.noteRoom() } }
+
   /// True if the file is so small that the next commit of LMDB should give it up, and a later one
   /// make a larger one.
   var isTooSmall: Bool {

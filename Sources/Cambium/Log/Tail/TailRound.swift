@@ -25,6 +25,8 @@ struct TailRound {
   var isChecked = false
   /// True if nothing is to be appended any more.
   var isClosed = false
+  /// The place up to which frames need no further look at the disk's free space.
+  private var roomEnd = 0
 
   init(_ file: PrewrittenFile, _ mark: TailMark, after base: LogHead, isOfOthers: Bool) {
     self.file = file
@@ -44,6 +46,11 @@ struct TailRound {
   func has(_ sequence: SequenceNumber?) -> Bool { sequence.map { $0 <= head.sequence } ?? false }
 
   func hasRoom(for count: Int) -> Bool { !isClosed && end + count <= file.size }
+
+  /// True if the disk had room for moving them a few pages of frames ago.
+  var isRoomKnown: Bool { end < roomEnd }
+
+  mutating func noteRoom() { roomEnd = end + (16 << 10) }
 
   // MARK: Frames of others
 

@@ -90,6 +90,7 @@ private struct Measuring {
       tally = sizes.tally
     }
     addPages(usage, places.all, in: "log")
+    tally.addSpace(of: Files.size(of: Tail.path(in: directory.log.path)), at: places["tail"])
   }
 
   /// Adds what a file has besides the content of its tables.
@@ -120,8 +121,8 @@ private struct Measuring {
       }
       let isKnown = open.contains(name)
       let isCopy = try !isKnown && measureCopy(name)
-      for file in (try? Files.names(in: path)) ?? []
-      where file != "data.mdb" || !(isKnown || isCopy) {
+      let measured = isKnown ? ["data.mdb", "tail"] : isCopy ? ["data.mdb"] : []
+      for file in (try? Files.names(in: path)) ?? [] where !measured.contains(file) {
         let use: Sizes.Use = name.hasPrefix(UploadPart.prefix) ? .uploads : .files
         tally.add(Files.size(of: "\(path)/\(file)"), use, in: nil)
       }

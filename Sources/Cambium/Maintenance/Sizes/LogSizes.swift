@@ -1,11 +1,11 @@
-// Telling the log's bytes apart: its records operation by operation, those in segments as well;
-// blobs and entries as a whole.
+// Telling the log's bytes apart: its records operation by operation, those in segments and in the
+// tail as well; blobs and entries as a whole.
 
 /// Measures the log.
 struct LogSizes {
   /// The columns of its tables.
   static let parts: KeyValuePairs<String, SizePlace.Part> = [
-    "records": .log, "segments": .archive, "blobs": .other, "meta": .other,
+    "records": .log, "segments": .archive, "blobs": .other, "meta": .other, "tail": .log,
   ]
 
   let log: LogReader
@@ -29,7 +29,9 @@ struct LogSizes {
     var next = try log.oldestRecord()
     while next <= head {
       let record = try log.record(next)
-      try add(record, bytes: record.entryBytes, to: &tally, places["records"])
+      let isInTail = log.tail.map { next >= $0.first } ?? false
+      let bytes = isInTail ? TailFrame.count(of: record) : record.entryBytes
+      try add(record, bytes: bytes, to: &tally, places[isInTail ? "tail" : "records"])
       try report(next, head)
       next = next.next
     }

@@ -13,7 +13,7 @@ public struct Sizes: Sendable {
     case property
     /// The age of the transaction that wrote it.
     case age
-    /// The table, after its environment: `log/records`.
+    /// The table, after its environment: `log/records`; also `log/tail`, the file before it.
     case table
     /// The directory: `log`, `state-1`, `baseline-40`, `checkpoint-90`.
     case environment
@@ -42,7 +42,7 @@ public struct Sizes: Sendable {
     /// Nodes that were taken to a place and removed with it by one transaction: only their past can
     /// be read, where they came from.
     case leftovers
-    /// Room in pages in use, their headers, and the keys that lead to them.
+    /// Room in pages in use, their headers, and the keys that lead to them; room in the log's tail.
     case space
     /// Pages that lead to the tables, and lists of free pages.
     case structure
