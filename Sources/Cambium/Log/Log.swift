@@ -31,8 +31,8 @@ final class Log: Sendable {
   let bytesMax: Int
   /// True once what this process has found is durable.
   private let isFoundDurable = Atomic(false)
-  /// The entries that the last group of writes began with.
-  private let found = Mutex<FoundEntries?>(nil)
+  /// The entries with which the last group of writes began.
+  let kept = KeptEntries()
 
   /// Opens the log in a directory that exists. It sets the options' tables and synchronization
   /// itself.
@@ -122,8 +122,9 @@ final class Log: Sendable {
   /// - Parameters:
   ///   - access: The view of LMDB.
   ///   - known: A record that is known to be committed, if the view needs none after it.
-  ///   - sight: What was seen of the tail with an earlier view of LMDB; nil at first.
+  ///   - sight: The frames that were seen with an earlier view of LMDB; nil at first.
   /// - Returns: Nil if the caller must begin another view, and ask again.
+  /// - Throws: ``StorageError``, ``DatabaseError``.
   func reader(
     _ access: Access, upTo known: SequenceNumber? = nil, _ sight: inout Tail.Sight?
   ) throws -> LogReader? {
@@ -156,22 +157,6 @@ final class Log: Sendable {
       LogReader(access: transaction.access, tables: tables, damage: damage, tail: view))
   }
 
-  /// The entries that a group of writes begins with; the writer's lock is held. As with
-  /// `readNewest`, the tail is durable then, and LMDB is only read if it has committed since.
-  func newestEntries() throws -> FoundEntries {
-    try lmdb.health.check(forWriting: true)
-    let transaction = try newestCommit
-    if var entries = found.withLock({ $0 }), entries.transaction == transaction {
-      let view = try tail.newestDurable(transaction) { entries.base }
-      noteDamage(in: view)
-      if let view { entries.head = view.head }
-      return entries
-    }
-    let entries = try readNewest { try FoundEntries($0) }
-    found.withLock { $0 = entries }
-    return entries
-  }
-
   /// The tail as a writer sees it, whose transaction of LMDB has changed nothing yet.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` if one of its records is damaged.
@@ -182,7 +167,7 @@ final class Log: Sendable {
     return view
   }
 
-  private func noteDamage(in tail: TailView?) {
+  func noteDamage(in tail: TailView?) {
     if let missed = tail?.missed { damage.note(missed, "its frame in the log's tail is damaged") }
   }
 
@@ -242,27 +227,6 @@ final class Log: Sendable {
       }
       try checkTail(reader)
     }
-  }
-}
-
-/// The entries that each group of writes begins with.
-struct FoundEntries: Sendable {
-  /// LMDB's number of the commit that has them.
-  let transaction: UInt64
-  /// The end of what LMDB holds.
-  let base: Tail.Base
-  let mark: StateMark?
-  let horizon: SequenceNumber
-  /// The head of the log, with the tail.
-  fileprivate(set) var head: LogHead
-
-  /// Reads them for a caller that is about to write.
-  fileprivate init(_ log: LogReader) throws {
-    transaction = log.transaction - 1
-    base = try Tail.Base(log)
-    mark = try log.stateMark()
-    horizon = try log.horizon()
-    head = try log.head()
   }
 }
 

@@ -64,10 +64,10 @@ final class OpenDirectory: Sendable {
 
   // MARK: The state
 
-  /// The state in use, for a reader that begins now: all that is visible is in its file.
-  func currentState() throws -> State {
+  /// The state in use, for a reader that begins now: all that it may see is in its file.
+  func currentState(for moment: Moment = .now) throws -> State {
     let state = try latestState()
-    try state.settle(in: self)
+    try state.settle(in: self, for: moment)
     return state
   }
 
@@ -108,22 +108,12 @@ final class OpenDirectory: Sendable {
     try checkLag(for: moment)
     for _ in 0..<8 {
       do {
-        return try snapshot(of: try state(for: moment), at: moment)
+        return try snapshot(of: try currentState(for: moment), at: moment)
       } catch let error where error.isOfGoneState && !feed.isClosed {
         // A rebuild has replaced the generation that was just looked up.
       }
     }
-    return try snapshot(of: try state(for: moment), at: moment)
-  }
-
-  /// The state for a snapshot: of the past, also one whose file cannot be written now.
-  private func state(for moment: Moment) throws -> State {
-    do { return try currentState() } catch let error as DatabaseError {
-      guard case .stateBehind = error, case .sequence(let sequence) = moment else { throw error }
-      let state = try latestState()
-      if try sequence <= state.applied() { return state }
-      throw error
-    }
+    return try snapshot(of: try currentState(for: moment), at: moment)
   }
 
   /// A snapshot of one state: the one in use, or one that is folded for comparison.
@@ -180,7 +170,7 @@ final class OpenDirectory: Sendable {
   func prepareState(
     commits: Bool = true
   ) throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
-    let entries = try log.newestEntries()
+    let entries = try log.kept.newest(of: log)
     let (head, horizon) = (entries.head, entries.horizon)
     guard var mark = entries.mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")

@@ -25,9 +25,9 @@ extension State {
 
   /// Writes to the file what it lacks, for a reader that is about to begin.
   ///
-  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``; what the file lacks stays in
-  ///   memory, or in the log.
-  func settle(in directory: OpenDirectory) throws {
+  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``, unless the file has what a
+  ///   reader of the past looks for; what it lacks stays in memory, or in the log.
+  func settle(in directory: OpenDirectory, for moment: Moment = .now) throws {
     do {
       // Another process has written to the file, but may not have folded in all that was visible.
       if try !isSettled(in: directory) { try directory.feed.foldAgain() }
@@ -35,6 +35,7 @@ extension State {
       throw error
     } catch {
       directory.feed.failToSettle(error)
+      if case .sequence(let sequence) = moment, try sequence <= applied() { return }
       throw directory.feed.lag?.error ?? error
     }
   }
