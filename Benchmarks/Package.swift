@@ -15,11 +15,17 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CLevelDB", providers: [.apt(["libleveldb-dev"]), .brew(["leveldb"])]),
+    .systemLibrary(
+      name: "CRocksDB", pkgConfig: "rocksdb",
+      providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
     .systemLibrary(name: "CHeap"),
     .executableTarget(
       name: "benchmark",
       dependencies: [
-        "CHeap", "CLMDBRaw", "CSQLite", .product(name: "Cambium", package: "Cambium"),
+        "CHeap", "CLevelDB", "CLMDBRaw", "CRocksDB", "CSQLite",
+        .product(name: "Cambium", package: "Cambium"),
         .product(name: "CambiumServer", package: "Cambium"),
       ],
       swiftSettings: settings),

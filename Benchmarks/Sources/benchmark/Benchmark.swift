@@ -5,6 +5,7 @@ import Synchronization
 /// was computed.
 ///
 ///     Options ──▶ suite ──▶ rounds of all contenders ──▶ Measurements ──▶ Table
+///                                                               └──▶ ResultFile ──▶ report
 @main
 enum Benchmark {
   static func main() {
@@ -33,6 +34,9 @@ enum Benchmark {
     case "past": try PastSuite(options, workspace).run()
     case "serve": try ServeSuite(options, workspace).run()
     case "patterns": try PatternSuite(options, workspace).run()
+    case "growth": try GrowthSuite(options, workspace).run()
+    case "machine": try MachineProbe.run(options, workspace)
+    case "report": try ReportSuite(options).run()
     default: try waiting { try await runAwaiting(suite, options) }
     }
   }

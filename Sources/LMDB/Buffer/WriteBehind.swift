@@ -40,6 +40,8 @@ import Synchronization
     var since = ContinuousClock.now
     /// True if commits were dropped that the file may still lack.
     var hasDropped = false
+    /// True if nobody has been asked yet to write them.
+    var wantsWriting = false
   }
 
   let environment: Environment
@@ -84,6 +86,15 @@ import Synchronization
   /// The time of the first commit that is not in the file; nil if there is none.
   package var since: ContinuousClock.Instant? {
     places.withLock { $0.written == $0.committed ? nil : $0.since }
+  }
+
+  /// True once after commits began to wait.
+  package func takeRequest() -> Bool {
+    isPending.load(ordering: .relaxed)
+      && places.withLock { places in
+        defer { places.wantsWriting = false }
+        return places.wantsWriting
+      }
   }
 
   // MARK: Writing to the file
@@ -201,7 +212,7 @@ import Synchronization
     places.withLock { places in
       let end = unsafe buffer.pointee.end
       if places.committed == end { return }
-      if places.written == places.committed { places.since = .now }
+      if places.written == places.committed { (places.since, places.wantsWriting) = (.now, true) }
       places.committed = end
       isPending.store(true, ordering: .releasing)
       assert(places.written <= places.committed)

@@ -4,7 +4,10 @@
 /// side, in turns, so that what they are compared with was measured seconds apart.
 struct EngineSuite {
   static var contenders: [any Contender.Type] {
-    [RawLMDBContender.self, SQLiteContender.self, CambiumContender.self]
+    [
+      RawLMDBContender.self, KeyValueContender<LevelDBStore>.self,
+      KeyValueContender<RocksDBStore>.self, SQLiteContender.self, CambiumContender.self,
+    ]
   }
   private static let peer = SQLiteContender.name
 
@@ -154,11 +157,10 @@ extension EngineSuite {
     _ stage: Stage, on contender: any Contender, _ expected: Digest,
     _ measurements: inout Measurements
   ) throws {
-    let (seconds, read) = try timed { try stage.body(contender) }
+    let (time, read) = try elapsed { try stage.body(contender) }
     let digest = try read ?? stage.check?(contender) ?? Digest()
     let name = type(of: contender).name
-    measurements.add(
-      Double(stage.operations) / seconds, digest: digest, to: stage.name, of: name)
+    measurements.add(time, operations: stage.operations, digest: digest, to: stage.name, of: name)
     measurements.expect(expected, of: stage.name)
   }
 
@@ -169,13 +171,13 @@ extension EngineSuite {
   ) async throws {
     let first = sizes.items + sizes.singles + (writers == 64 ? 0 : sizes.awaited)
     let items = plan.items[first..<(first + sizes.awaited)]
-    let start = ContinuousClock.now
+    let (start, cpu) = (ContinuousClock.now, ProcessClock.now)
     try await contender.store(items, from: first, writers: writers)
-    let seconds = seconds(since: start)
+    let time = Elapsed(seconds: seconds(since: start), cpu: Double(ProcessClock.now - cpu) * 1e-9)
     let digest = try contender.readItem(Array(items.indices))
     let stage = "durable, \(writers) awaiting writers; SQLite: singles"
     let name = type(of: contender).name
-    measurements.add(Double(items.count) / seconds, digest: digest, to: stage, of: name)
+    measurements.add(time, operations: items.count, digest: digest, to: stage, of: name)
     measurements.expect(items.reduce(into: Digest()) { $0.add($1) }, of: stage)
     measurements.copyLast(of: Self.peer, from: "durable singles", to: stage)
   }
@@ -194,7 +196,9 @@ extension EngineSuite {
     print("Engine: \(sizes.items) items of seven properties, \(rounds) rounds; operations per")
     print("second, and the median of the rounds' ratios to SQLite.\n")
     let own = CambiumContender.name
-    try measurements.report(names, own, to: Self.peer, title: "\(own) / \(Self.peer)") { name in
+    try measurements.report(
+      names, own, to: Self.peer, title: "\(own) / \(Self.peer)", suite: "engine", options
+    ) { name in
       Self.bars.first { name.hasPrefix($0.stage) }?.ratio
     }
   }

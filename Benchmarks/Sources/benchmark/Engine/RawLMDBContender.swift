@@ -2,15 +2,14 @@ import CLMDBRaw
 
 /// LMDB with nothing above it: what the storage costs without log, history, names or checksums.
 ///
-///     key u64 native → count i64 | score i64 | weight f64 | active u8 | three lengths u16 | texts
+///     key u64 native → item; see `ItemBytes`
 @safe final class RawLMDBContender: Contender {
   static let name = "raw LMDB"
-  private static let headerBytes = 31
 
   private let environment: RawEnvironment
   private let table: MDB_dbi
   private let key: UnsafeMutableRawBufferPointer
-  private let value: UnsafeMutableRawBufferPointer
+  private let item = ItemBytes()
 
   /// Later means never here: LMDB leaves flushing to whoever uses it.
   init(directory: String, isSoon: Bool) throws {
@@ -19,20 +18,15 @@ import CLMDBRaw
     table = try transaction.table("items", flags: MDB_INTEGERKEY)
     try transaction.commit()
     unsafe key = .allocate(byteCount: 8, alignment: 8)
-    unsafe value = .allocate(byteCount: 1_024, alignment: 8)
   }
 
-  deinit {
-    unsafe key.deallocate()
-    unsafe value.deallocate()
-  }
+  deinit { unsafe key.deallocate() }
 
   func store(_ items: ArraySlice<Item>, from first: Int, perTransaction: Int) throws {
     try pieces(of: items.count, perTransaction) { piece in
       try write { cursor in
         for offset in piece {
-          let size = encode(items[items.startIndex + offset])
-          let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<size])
+          let bytes = unsafe item.encode(items[items.startIndex + offset])
           unsafe try cursor.put(keyValue(first + offset), bytes, flags: MDB_APPEND)
         }
       }
@@ -44,7 +38,7 @@ import CLMDBRaw
     try read { cursor in
       for key in keys {
         let bytes = unsafe try find(key, cursor)
-        unsafe digest.add(text(0, of: bytes))
+        unsafe digest.add(ItemBytes.name(bytes))
       }
     }
     return digest
@@ -55,7 +49,7 @@ import CLMDBRaw
     try read { cursor in
       for key in keys {
         let bytes = unsafe try find(key, cursor)
-        unsafe digest.add(decode(bytes))
+        unsafe digest.add(ItemBytes.decode(bytes))
       }
     }
     return digest
@@ -67,7 +61,7 @@ import CLMDBRaw
       var key = unsafe MDB_val()
       var item = unsafe try cursor.move(MDB_FIRST, &key)
       while let bytes = unsafe item {
-        unsafe sum += bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
+        unsafe sum += ItemBytes.score(bytes)
         unsafe item = try cursor.move(MDB_NEXT, &key)
       }
     }
@@ -78,10 +72,7 @@ import CLMDBRaw
     try pieces(of: changes.count, perTransaction) { piece in
       try write { cursor in
         for change in changes[piece] {
-          let old = unsafe try find(change.key, cursor)
-          unsafe value.copyMemory(from: old)
-          unsafe value.storeBytes(of: change.count, as: Int64.self)
-          let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<old.count])
+          let bytes = unsafe item.copy(try find(change.key, cursor), count: change.count)
           unsafe try cursor.put(keyValue(change.key), bytes, flags: MDB_CURRENT)
         }
       }
@@ -121,52 +112,5 @@ extension RawLMDBContender {
       throw BenchmarkError("LMDB has no \(number)")
     }
     return unsafe bytes
-  }
-
-  /// Writes the item to `value` and returns its size.
-  private func encode(_ item: Item) -> Int {
-    unsafe value.storeBytes(of: item.count, as: Int64.self)
-    unsafe value.storeBytes(of: item.score, toByteOffset: 8, as: Int64.self)
-    unsafe value.storeBytes(of: item.weight, toByteOffset: 16, as: Double.self)
-    unsafe value[24] = item.active ? 1 : 0
-    var end = Self.headerBytes
-    append(item.name, 0, &end)
-    append(item.city, 1, &end)
-    append(item.note, 2, &end)
-    return end
-  }
-
-  @inline(__always)
-  private func append(_ text: String, _ index: Int, _ end: inout Int) {
-    var text = text
-    text.withUTF8 { bytes in
-      let count = UInt16(bytes.count)
-      unsafe value.storeBytes(of: count, toByteOffset: 25 + 2 * index, as: UInt16.self)
-      unsafe UnsafeMutableRawBufferPointer(rebasing: value[end...])
-        .copyMemory(from: UnsafeRawBufferPointer(bytes))
-      end += bytes.count
-    }
-  }
-
-  @inline(__always)
-  private func text(_ index: Int, of bytes: UnsafeRawBufferPointer) -> String {
-    var start = Self.headerBytes
-    for before in 0..<index { unsafe start += count(before, of: bytes) }
-    let end = unsafe start + count(index, of: bytes)
-    return unsafe String(decoding: bytes[start..<end], as: UTF8.self)
-  }
-
-  @inline(__always)
-  private func count(_ index: Int, of bytes: UnsafeRawBufferPointer) -> Int {
-    unsafe Int(bytes.loadUnaligned(fromByteOffset: 25 + 2 * index, as: UInt16.self))
-  }
-
-  @inline(__always)
-  private func decode(_ bytes: UnsafeRawBufferPointer) -> Item {
-    unsafe Item(
-      name: text(0, of: bytes), city: text(1, of: bytes), note: text(2, of: bytes),
-      count: bytes.loadUnaligned(as: Int64.self),
-      score: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self),
-      weight: bytes.loadUnaligned(fromByteOffset: 16, as: Double.self), active: bytes[24] != 0)
   }
 }

@@ -54,8 +54,8 @@ struct ModelSuite {
       _ ownBody: () throws -> Digest?, _ peerBody: () throws -> Digest?
     ) throws {
       func one(_ name: String, _ operations: Int, _ body: () throws -> Digest?) throws {
-        let (seconds, digest) = try timed(body)
-        measurements.add(Double(operations) / seconds, digest: digest, to: stage, of: name)
+        let (time, digest) = try elapsed(body)
+        measurements.add(time, operations: operations, digest: digest, to: stage, of: name)
       }
       if isFirst { try one(CambiumTrips.name, ownOperations ?? operations, ownBody) }
       try one(SQLiteTrips.name, operations, peerBody)
@@ -106,8 +106,8 @@ struct ModelSuite {
       (SQLiteTrips.name, { try peer.insert(Array(trips[..<singles]), perTransaction: 1) }),
       (CambiumTrips.name, { try own.insertEach(trips[..<singles]) }),
     ] as [(String, () throws -> Void)] {
-      let (seconds, _) = try timed(body)
-      measurements.add(Double(singles) / seconds, digest: nil, to: stage, of: name)
+      let (time, _) = try elapsed(body)
+      measurements.add(time, operations: singles, to: stage, of: name)
     }
     let waiting = "single insert, 64 awaiting tasks; SQLite: one caller"
     let start = ContinuousClock.now
@@ -123,7 +123,8 @@ struct ModelSuite {
     print("Models: \(count) models of eight properties, \(rounds) rounds; operations per second")
     print("(models, or whole questions about groups), and the median ratio to SQLite.\n")
     try measurements.report(
-      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name
+      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name,
+      suite: "models", options
     ) { name in
       Self.bars.first { name.hasPrefix($0.stage) }?.ratio
     }

@@ -63,9 +63,9 @@ struct ReadSuite {
     }
     func stage(_ name: String, _ operations: Int, _ body: () throws -> Digest) throws {
       guard options.measures(name) else { return }
-      let (seconds, digest) = try timed(body)
+      let (time, digest) = try elapsed(body)
       let contender = type(of: reader).name
-      measurements.add(Double(operations) / seconds, digest: digest, to: name, of: contender)
+      measurements.add(time, operations: operations, digest: digest, to: name, of: contender)
     }
     try stage("by key, one property", count) { try reader.numbers(of: keys) }
     try stage("by key, whole models", count) { try reader.trips(of: keys) }
@@ -84,7 +84,8 @@ struct ReadSuite {
     print("Reads of \(count) models of eight properties, \(rounds) rounds; records per second,")
     print("and the median ratio to SQLite.\n")
     try measurements.report(
-      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name
+      [SQLiteTrips.name, CambiumTrips.name], CambiumTrips.name, to: SQLiteTrips.name,
+      suite: "reads", options
     ) {
       Self.bars[$0]
     }

@@ -6,6 +6,8 @@ struct Measurements {
     let name: String
     /// Samples by contender, in the order of the rounds.
     fileprivate(set) var samples: [String: [Double]] = [:]
+    /// Microseconds of processor time an operation, as the samples.
+    fileprivate(set) var cpu: [String: [Double]] = [:]
     /// Every digest that came out, over all contenders and rounds.
     fileprivate(set) var digests: Set<UInt64> = []
 
@@ -32,11 +34,24 @@ struct Measurements {
   /// In the order in which they were first measured.
   private(set) var rows: [Row] = []
 
-  mutating func add(_ value: Double, digest: Digest? = nil, to name: String, of contender: String) {
+  mutating func add(
+    _ value: Double, cpu: Double? = nil, digest: Digest? = nil, to name: String,
+    of contender: String
+  ) {
     let index = rows.firstIndex { $0.name == name } ?? rows.count
     if index == rows.count { rows.append(Row(name: name)) }
     rows[index].samples[contender, default: []].append(value)
+    if let cpu { rows[index].cpu[contender, default: []].append(cpu) }
     if let digest { rows[index].digests.insert(digest.value) }
+  }
+
+  /// Adds the rate of some operations that took a time.
+  mutating func add(
+    _ time: Elapsed, operations: Int, digest: Digest? = nil, to name: String, of contender: String
+  ) {
+    let count = Double(operations)
+    add(
+      count / time.seconds, cpu: time.cpu * 1e6 / count, digest: digest, to: name, of: contender)
   }
 
   /// Adds the digest that every contender should have computed.
@@ -65,12 +80,22 @@ struct Measurements {
   ///   - own: The contender that is to reach the bars.
   ///   - peer: The one to which it is compared.
   ///   - title: The head of the column of ratios.
+  ///   - suite: The suite, for the file of results.
+  ///   - options: Says if there is one.
   ///   - bar: The least ratio by the name of the operation; nil for none.
   /// - Throws: ``BenchmarkError`` where not all computed the same.
   func report(
-    _ names: [String], _ own: String, to peer: String, title: String = "ratio",
-    bar: (_ name: String) -> Double?
+    _ names: [String], _ own: String, to peer: String, title: String = "ratio", suite: String,
+    _ options: Options, bar: (_ name: String) -> Double?
   ) throws {
+    for row in rows {
+      try options.results?.add(
+        .row(
+          ResultRow(
+            suite: suite, durability: options.isSoon ? "soon" : "full", row: row.name, own: own,
+            peer: peer, bar: bar(row.name), samples: row.samples, cpu: row.cpu,
+            digest: row.agrees ? row.digests.first.map { String($0, radix: 16) } : nil)))
+    }
     var table = Table(["operation"] + names + [title, "bar", "", "digest"])
     for row in rows {
       let (ratio, bar) = (row.ratio(of: own, to: peer), bar(row.name))
@@ -94,6 +119,19 @@ func median(_ values: [Double]) -> Double? {
   guard !sorted.isEmpty else { return nil }
   let middle = sorted.count / 2
   return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/// The time that something took: by the clock, and of the processors, in seconds.
+struct Elapsed {
+  let seconds: Double
+  let cpu: Double
+}
+
+/// Runs the body and returns the time that it took, of all threads, with its result.
+func elapsed<Result>(_ body: () throws -> Result) rethrows -> (time: Elapsed, result: Result) {
+  let cpu = ProcessClock.now
+  let (seconds, result) = try timed(body)
+  return (Elapsed(seconds: seconds, cpu: Double(ProcessClock.now - cpu) * 1e-9), result)
 }
 
 /// Runs the body and returns how many seconds it took, with its result.

@@ -11,24 +11,38 @@ struct Options {
   var isSmoke = false
   /// True if commits need not be flushed before they return.
   var isSoon = false
+  /// The file to which results are added; nil for none.
+  var results: ResultFile?
+  /// The page that the report writes.
+  var html: String?
+  /// The files of results that it reads.
+  var files: [String] = []
   /// Where databases are made: not in memory, or durable figures would mean nothing.
   var directory = "/var/tmp"
 
   private static let all = [
-    "layout", "engine", "models", "reads", "transfers", "live", "past", "patterns", "serve",
+    "layout", "engine", "models", "reads", "transfers", "growth", "live", "past", "patterns",
+    "serve",
   ]
+  /// They measure nothing.
+  private static let others = ["machine", "report"]
 
   static let usage = """
-    usage: benchmark layout|engine|models|reads|transfers|live|past|patterns|serve [OPTION…]
+    usage: benchmark SUITE… [OPTION…]
+           suites: layout engine models reads transfers growth live past patterns serve
+           benchmark machine        the machine, the flush of its disk, and if others use it
+           benchmark report FILE…   tables of what --json has kept, of several runs as well
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
       --count N        records (engine, models, reads: 200000; layout: nodes, 100000;
-                       transfers: accounts, 100000; past: versions, 10000;
-                       serve: streams, 10000)
+                       transfers: accounts, 100000; growth: the most models, 1000000;
+                       past: versions, 10000; serve: streams, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
-      --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
-      --soon           engine, models: commits are flushed within 200 ms, and SQLite's where it
-                       checkpoints (synchronous=NORMAL); raw LMDB flushes none
+      --rounds R       interleaved rounds, of which medians are shown (5; growth: 3; live: 2000)
+      --json FILE      engine, models, reads, transfers, machine: adds every sample to the file
+      --html FILE      report: a page with plots
+      --soon           engine, models, growth: commits are flushed within 200 ms, and SQLite's where
+                       it checkpoints (synchronous=NORMAL); the others flush none
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
                        the last table is the stage "figures";
@@ -42,7 +56,12 @@ struct Options {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case _ where Options.all.contains(argument): suites.append(argument)
+      case _ where Options.all.contains(argument) || Options.others.contains(argument):
+        suites.append(argument)
+      case "--json":
+        results = ResultFile(path: try Options.text(after: argument, in: &rest))
+      case "--html": html = try Options.text(after: argument, in: &rest)
+      case _ where suites == ["report"] && !argument.hasPrefix("-"): files.append(argument)
       case "--smoke": isSmoke = true
       case "--soon": isSoon = true
       case "--count": count = try Options.number(after: argument, in: &rest)

@@ -90,7 +90,8 @@ struct TransferSuite {
     print("Transfers: \(accounts) accounts, \(rounds) rounds; confirmed transfers per second, and")
     print("the median ratio to SQLite. A flush takes \(digits(flush * 1e6)) µs here.\n")
     try measurements.report(
-      [SQLiteBank.name, CambiumBank.name].filter(options.selects), CambiumBank.name, to: Self.peer
+      [SQLiteBank.name, CambiumBank.name].filter(options.selects), CambiumBank.name, to: Self.peer,
+      suite: "transfers", options
     ) { _ in nil }
     let aim = Self.aim
     guard

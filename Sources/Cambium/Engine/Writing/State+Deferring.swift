@@ -15,8 +15,10 @@ extension State {
   /// The reserve suffices for one commit, not for several: where the disk is nearly full, each is
   /// written at once.
   var isDeferred: Bool {
-    guard behind.isEnabled, !environment.isShared else { return false }
+    guard behind.isEnabled else { return false }
+    // If another process has come, they are written once this commit has joined them.
     if !behind.isEmpty { return true }
+    if environment.isShared { return false }
     return Files.freeBytes(at: environment.path).map { $0 > State.freeBytesMin } ?? true
   }
 

@@ -168,7 +168,7 @@ final class Writer: Sendable {
   /// Commits, and publishes the state's new position: by this group, or by catching up.
   private func commit(_ group: WriteGroup) throws {
     let outcome = try group.commit()
-    if !group.state.behind.isEmpty { jobs.wake(settling, after: SettleJob.delay) }
+    if group.state.behind.takeRequest() { jobs.wake(settling, after: SettleJob.delay) }
     flushSoon()
     background.pass(.applied)
     switch outcome {
