@@ -30,22 +30,25 @@
 import FoundationEssentials
 
 /// One committed transaction.
-struct TransactionRecord: Equatable, Sendable {
+struct TransactionRecord: Sendable {
   /// The record format, which a program must support to read it.
-  private(set) var format: UInt8
-  var sequence: SequenceNumber
-  var clock: HybridClock
+  let format: UInt8
+  var sequence: SequenceNumber { didSet { sealed = nil } }
+  var clock: HybridClock { didSet { sealed = nil } }
   /// Microseconds since 1970.
-  var time: Int64
-  var origin: UUID
-  var metadata: [String: String]
-  var operationCount: UInt32
-  var operations: [UInt8]
+  var time: Int64 { didSet { sealed = nil } }
+  var origin: UUID { didSet { sealed = nil } }
+  var metadata: [String: String] { didSet { sealed = nil } }
+  var operationCount: UInt32 { didSet { sealed = nil } }
+  var operations: [UInt8] { didSet { sealed = nil } }
   /// The salt; empty if something was erased.
-  var salt: [UInt8]
+  var salt: [UInt8] { didSet { sealed = nil } }
   /// The original operations as the link covers them; nil unless something was erased since.
   private(set) var original: Original?
-  var link: [UInt8]
+  var link: [UInt8] { didSet { sealed = nil } }
+  /// The stored form, which a transaction that is being committed needs several times; nil for a
+  /// record that was read, or has changed since it was sealed.
+  private var sealed: [UInt8]?
 
   /// The operations as the link covers them.
   struct Original: Equatable, Sendable {
@@ -82,7 +85,9 @@ struct TransactionRecord: Equatable, Sendable {
     self.operations = operations.bytes
     self.salt = salt ?? Randomness.bytes(TransactionRecord.saltCount)
     link = []
-    link = chained(to: previous)
+    let header = header(flags: 0, operationCount, UInt32(self.operations.count))
+    link = link(after: previous, header, covered().digest)
+    sealed = stored(after: header)
   }
 
   /// True if operations were erased.
@@ -99,10 +104,14 @@ struct TransactionRecord: Equatable, Sendable {
   /// The link that this record has after a given one.
   func chained(to previous: [UInt8]) -> [UInt8] {
     let covered = original ?? covered()
+    return link(after: previous, header(flags: 0, covered.count, covered.length), covered.digest)
+  }
+
+  private func link(after previous: [UInt8], _ header: [UInt8], _ covered: [UInt8]) -> [UInt8] {
     let digest = Digest()
     digest.update(previous)
-    digest.update(header(flags: 0, covered.count, covered.length))
-    digest.update(covered.digest)
+    digest.update(header)
+    digest.update(covered)
     return digest.finish()
   }
 
@@ -140,6 +149,7 @@ struct TransactionRecord: Equatable, Sendable {
 
   /// The length of the stored form.
   var storedCount: Int {
+    if let sealed { return sealed.count }
     let salt = isErased ? Original.storedCount : TransactionRecord.saltCount
     let count = TransactionRecord.fixedCount + salt + Digest.bytesCount
     return count + storedMetadata().count + operations.count
@@ -147,9 +157,16 @@ struct TransactionRecord: Equatable, Sendable {
 
   /// The stored form.
   func stored() -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 8)
-    bytes.reserveCapacity(TransactionRecord.fixedCount + operations.count + 64)
-    bytes += header(flags: isErased ? 1 : 0, operationCount, UInt32(operations.count))
+    if let sealed { return sealed }
+    let length = UInt32(operations.count)
+    return stored(after: header(flags: isErased ? 1 : 0, operationCount, length))
+  }
+
+  private func stored(after header: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 + header.count + 64 + operations.count)
+    bytes.append(littleEndian: 0 as UInt64)
+    bytes += header
     if let original {
       bytes.append(littleEndian: original.count)
       bytes.append(littleEndian: original.length)
@@ -228,6 +245,11 @@ extension TransactionRecord {
     }
     return metadata
   }
+}
+
+extension TransactionRecord: Equatable {
+  /// True if both are stored as the same bytes.
+  static func == (a: TransactionRecord, b: TransactionRecord) -> Bool { a.stored() == b.stored() }
 }
 
 /// A clock that never goes back and stays close to the time of day: milliseconds since 1970 above

@@ -1,7 +1,6 @@
-// The few entries that every group of writes begins with, kept while LMDB has them.
+// The few entries that every group of writes begins with, kept until LMDB commits again.
 //
-// Most groups go to the tail, which changes none of them. So looking them up in LMDB is spared
-// until it has committed again.
+// Most groups go to the tail, which changes none of them, so that looking them up is spared.
 
 import LMDB
 import Synchronization

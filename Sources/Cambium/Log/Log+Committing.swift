@@ -46,7 +46,7 @@ extension Log {
     try write(head: head) { writer in for record in records { try writer.append(record) } }
   }
 
-  /// Commits records to the tail; the writer's lock is held, and `readNewest` was called with it.
+  /// Commits records to the tail; the writer's lock is held, and `kept.newest` was called with it.
   ///
   /// - Returns: False if LMDB must take them; nothing has happened then.
   /// - Throws: ``StorageError``: nothing is stored then. With `.uncertain` that is unknown. After

@@ -167,6 +167,7 @@ final class Log: Sendable {
     return view
   }
 
+  /// Notes the first damaged record of a tail.
   func noteDamage(in tail: TailView?) {
     if let missed = tail?.missed { damage.note(missed, "its frame in the log's tail is damaged") }
   }

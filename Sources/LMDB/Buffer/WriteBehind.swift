@@ -21,7 +21,7 @@ import Synchronization
 /// Invariants:
 /// 1. What is committed here follows the file's transaction `base`, and no other one. If another
 ///    process commits, it is dropped: the file has moved on without it. If it cannot be written, it
-///    stays. A drop is told to each reader until one finds that the file has it all.
+///    stays.
 /// 2. Entries before `committed` never change. So one thread can write them to the file while
 ///    another runs a transaction.
 /// 3. `start` ≤ `written` ≤ `committed` ≤ `end`. Asserted after each change.
@@ -38,9 +38,7 @@ import Synchronization
     var direct = 0
     /// The time of the first commit that is not in the file.
     var since = ContinuousClock.now
-    /// True if commits were dropped that the file may still lack.
-    var hasDropped = false
-    /// True if nobody has been asked yet to write them.
+    /// True from the first waiting commit until somebody was asked to write it.
     var wantsWriting = false
   }
 
@@ -72,7 +70,7 @@ import Synchronization
     unsafe buffer.deallocate()
   }
 
-  /// True if the file lacks no commits: none wait, and none were dropped.
+  /// True if there are no commits that are not in the file.
   package var isEmpty: Bool { !isPending.load(ordering: .acquiring) }
 
   /// True if transactions may write behind.
@@ -88,13 +86,13 @@ import Synchronization
     places.withLock { $0.written == $0.committed ? nil : $0.since }
   }
 
-  /// True once after commits began to wait.
+  /// True once after commits began to wait: the caller has them written later.
   package func takeRequest() -> Bool {
-    isPending.load(ordering: .relaxed)
-      && places.withLock { places in
-        defer { places.wantsWriting = false }
-        return places.wantsWriting
-      }
+    if isEmpty { return false }
+    return places.withLock { places in
+      defer { places.wantsWriting = false }
+      return places.wantsWriting
+    }
   }
 
   // MARK: Writing to the file
@@ -104,45 +102,37 @@ import Synchronization
   /// The next transaction writes to the file itself: where there is a reader after each of them,
   /// there is nothing to gain.
   ///
-  /// - Parameter isComplete: Called after a drop: true if the file has what was dropped, by whoever
-  ///   made it again.
-  /// - Returns: False if another process has written to the file, so that commits were dropped, and
-  ///   the file does not have them.
-  /// - Throws: ``StorageError``; the commits stay, for the next call. Any error of `isComplete`.
+  /// - Returns: False if another process has written to the file, so that they were dropped.
+  /// - Throws: ``StorageError``; the commits stay, for the next call.
   /// - Complexity: nothing if there are none; otherwise a sort and a put for each entry, and one
   ///   commit of LMDB.
-  package func settle(_ isComplete: () throws -> Bool = { false }) throws -> Bool {
+  package func settle() throws -> Bool {
     if !wasRead.load(ordering: .relaxed) { wasRead.store(true, ordering: .relaxed) }
-    if !isPending.load(ordering: .acquiring) { return true }
-    return try places.withLock { places in
-      try write(&places)
-      if places.hasDropped, try isComplete() {
-        places.hasDropped = false
-        isPending.store(false, ordering: .releasing)
-      }
-      return !places.hasDropped
-    }
+    return try isPending.load(ordering: .acquiring) ? write() : true
   }
 
   /// Writes all commits to the file, for no reader.
   ///
-  /// - Throws: ``StorageError``; the commits stay, for the next call.
-  package func write() throws { try places.withLock { try write(&$0) } }
-
-  private func write(_ places: inout Places) throws {
-    if places.written == places.committed { return }
-    if try write(places.written..<places.committed, after: places.base) {
-      places.base += 1
-    } else {
-      places.hasDropped = true
+  /// - Returns: As ``settle()``.
+  /// - Throws: As ``settle()``.
+  @discardableResult
+  package func write() throws -> Bool {
+    try places.withLock { places in
+      if places.written == places.committed { return true }
+      let isWritten = try write(places.written..<places.committed, after: places.base)
+      if isWritten { places.base += 1 }
+      places.written = places.committed
+      isPending.store(false, ordering: .releasing)
+      return isWritten
     }
-    places.written = places.committed
-    isPending.store(places.hasDropped, ordering: .releasing)
   }
 
   private func write(_ range: Range<Int>, after base: UInt64) throws -> Bool {
     // LMDB would wait for a writer of another process, so that is found out first.
-    if try environment.usage().transaction != base { return false }
+    if try environment.usage().transaction != base {
+      _ = try newestView()
+      return false
+    }
     let entries = records.sorted(range)
     while true {
       do {
@@ -156,6 +146,15 @@ import Synchronization
         try environment.enlargeMap()
       }
     }
+  }
+
+  /// A view of the newest commit, which every later reader sees as well. If its process was killed
+  /// before it had told readers of it, they would see the one before until somebody writes.
+  private func newestView() throws -> ReadTransaction {
+    let view = try ReadTransaction(environment, tables: tables)
+    if try view.access.number == environment.usage().transaction { return view }
+    _ = try DirectTransaction(environment)
+    return try ReadTransaction(environment, tables: tables)
   }
 
   // MARK: For the writer
@@ -181,15 +180,13 @@ import Synchronization
   /// - Returns: The view of the file that the buffer's entries follow.
   func begin() throws -> ReadTransaction {
     try places.withLock { places in
-      let view = try ReadTransaction(environment, tables: tables)
+      let view = try newestView()
       let number = view.access.number
-      let isWritten = places.written == places.committed
-      if number != places.base || isWritten {
-        places.hasDropped = places.hasDropped || !isWritten
+      if number != places.base || places.written == places.committed {
         unsafe buffer.pointee.clear()
         (places.written, places.committed) = (EntryBuffer.start, EntryBuffer.start)
         places.base = number
-        isPending.store(places.hasDropped, ordering: .releasing)
+        isPending.store(false, ordering: .releasing)
       }
       return view
     }
@@ -199,9 +196,10 @@ import Synchronization
   ///
   /// - Throws: ``StorageError``; `.busy` if another process has committed since.
   func beginDirectly() throws -> DirectTransaction {
-    try write()
+    let isWritten = try write()
     let transaction = try DirectTransaction(environment)
-    guard places.withLock({ transaction.number == $0.base + 1 }) else {
+    let follows = places.withLock { transaction.number == $0.base + 1 }
+    guard isWritten, follows else {
       throw StorageError(.busy, "another process has written to \(environment.path) meanwhile")
     }
     return transaction

@@ -150,16 +150,7 @@ struct DeferredStateTests {
     try expectSound(database)
   }
 
-  /// Commits to the state's file as another process does that takes a step of background work
-  /// without having folded in the log's newest records.
-  private func commitForeign(to database: Database) throws {
-    let state = try database.directory.latestState()
-    let transaction = try WriteTransaction(state.environment)
-    try rewrite("head", in: transaction, state.tables)
-    try transaction.commit()
-  }
-
-  /// Stores an entry once more.
+  /// Stores an entry again as it is.
   private func rewrite(
     _ name: String, in transaction: borrowing WriteTransaction, _ tables: StateTables
   ) throws {
@@ -167,30 +158,6 @@ struct DeferredStateTests {
       let value = try transaction.access.get(tables.meta, key) { $0.array() }
       try #require(value).lend { try transaction.put(tables.meta, key, $0) }
     }
-  }
-
-  @Test("that another process's commit has kept out are folded in again, for any reader")
-  func dropped() throws {
-    let database = try place.open { $0.background = ManualWork() }
-    defer { try? database.close() }
-    try write(0..<20, to: database)
-    try commitForeign(to: database)
-    #expect(try database.read { try $0["n"].childCount } == 20)
-    try write(20..<30, to: database)
-    #expect(try isDeferred(database))
-    try commitForeign(to: database)
-    // A transaction finds out first, and is given up.
-    #expect(throws: Expected.self) { try database.write { _ in throw Expected() } }
-    #expect(try database.read { try $0["n"].childCount } == 30)
-    try write(30..<40, to: database)
-    #expect(try isDeferred(database))
-    try commitForeign(to: database)
-    try database.write { tx in
-      #expect(try tx["n"].childCount == 40)
-      try tx.remove("n/39")
-    }
-    #expect(try database.read { try $0["n"].childCount } == 39)
-    try expectSound(database)
   }
 
   @Test("does not keep a step of background work waiting, which the log could not make again")

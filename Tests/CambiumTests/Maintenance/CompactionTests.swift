@@ -331,7 +331,8 @@ struct CompactionTests {
         sizes.append(information.logBytes + information.stateBytes)
       }
     }
-    #expect(try #require(sizes.last) <= sizes[1], "\(sizes)")
+    // A moment at which more commits reach the state's file together takes a few pages more.
+    #expect(try #require(sizes.last) <= sizes[1] * 5 / 4, "\(sizes)")
     #expect(try database.read { try $0["n/5/count"].value } == 3000)
     try expectSound(database)
     try await database.close()

@@ -43,11 +43,15 @@ extension Writer {
 
 extension OpenDirectory {
   /// The state in use, with all commits in its file and room for a step of background work; the
-  /// writer's turn must be held. The step's own commit goes to the file at once, since the log does
-  /// not have it.
+  /// writer's turn must be held. The step commits to the file itself, since the log does not have
+  /// what it does.
   func stateForStep() throws -> (state: State, horizon: SequenceNumber) {
-    let (state, _, horizon) = try prepareState()
-    _ = try state.isSettled(in: self)
+    let (state, head, horizon) = try prepareState()
+    try usingReserve(of: state) { try state.behind.write() }
+    // Another process may have commits in memory, which it drops once somebody else has committed.
+    if try state.environment.isShared && state.applied() < head.sequence {
+      _ = try WriteGroup.begin(in: self).commit()
+    }
     try state.environment.growMap(headroom: 64 << 20)
     return (state, horizon)
   }

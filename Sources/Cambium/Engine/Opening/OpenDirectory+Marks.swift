@@ -23,7 +23,7 @@ extension OpenDirectory {
     // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
-    let isWhole = (try? state.isSettled(in: self)) == true
+    let isWhole = (try? state.behind.write()) == true
     if state.environment.health.failure != nil { return try distrust(mark) }
     // A reader may still write to it what it lacks, in this process or in another.
     if try !isWhole || state.environment.isShared && state.applied() < head.sequence { return }

@@ -40,6 +40,7 @@ extension OpenDirectory {
   }
 
   /// Runs a commit to a state, or the one in use; once more, with the reserve, if the disk is full.
+  @discardableResult
   func usingReserve<R>(of state: State? = nil, _ body: () throws -> R) throws -> R {
     do { return try body() } catch let error where OpenDirectory.isFull(error) {
       guard releaseReserve(of: try state ?? latestState()) else { throw error }

@@ -29,8 +29,6 @@ final class ChangeFeed: Sendable {
     var remedy: (@Sendable () throws -> Void)?
     /// Reports that the state's file cannot be written, and has that tried again.
     var failure: (@Sendable (any Error) -> Void)?
-    /// Folds in again what another process's commit has kept out of the state's file.
-    var refold: (@Sendable () throws -> Void)?
   }
 
   private let state: Mutex<State>
@@ -134,14 +132,6 @@ final class ChangeFeed: Sendable {
     state.withLock { $0.failure = failure }
   }
 
-  /// Folds in again what another process's commit has kept out of the state's file.
-  func foldAgain() throws { try state.withLock { $0.refold }?() }
-
-  /// Sets the closure that does so.
-  func setRefold(_ refold: @escaping @Sendable () throws -> Void) {
-    state.withLock { $0.refold = refold }
-  }
-
   /// Waits until a transaction after `sequence` is applied or cannot be, the task is cancelled or
   /// the database closed.
   func wait(past sequence: SequenceNumber) async {
@@ -163,7 +153,6 @@ final class ChangeFeed: Sendable {
       state.look = nil
       state.remedy = nil
       state.failure = nil
-      state.refold = nil
       return state.waiting.takeAll()
     }
     for continuation in woken { continuation.resume() }

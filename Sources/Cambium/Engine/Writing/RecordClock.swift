@@ -85,12 +85,31 @@ final class RecordClock: Sendable {
   }
 }
 
-/// The sources of a process's times and ids.
+/// Salts of records, for which the system is asked 64 at a time: each question is a system call.
+///
+/// Each open database has its own, since a forked child would give out the same.
+final class Salts: Sendable {
+  private static let count = 16
+  private let rest = Mutex<[UInt8]>([])
+
+  /// The next salt, which nobody can predict.
+  func next() -> [UInt8] {
+    rest.withLock { rest in
+      if rest.isEmpty { rest = Randomness.bytes(64 * Salts.count) }
+      defer { rest.removeLast(Salts.count) }
+      return Array(rest.suffix(Salts.count))
+    }
+  }
+}
+
+/// The sources of a process's times, ids and salts.
 struct Generators: Sendable {
   /// Makes ids of models.
   let identifiers: UniqueIdentifiers
   /// Gives records their times.
   let clock: RecordClock
+  /// Gives records their salts, unless the options have random numbers of their own.
+  let salts = Salts()
 
   init(_ options: Database.Options) {
     clock = RecordClock(holdsLeaps: options.clock == nil || options.holdsLeaps)

@@ -4,8 +4,8 @@
 //
 // The log has them already, so nothing is lost with the process: the next one folds them in again.
 // Nobody sees the difference, since every reader of this process has the buffer written first, and
-// nothing is deferred while another process has the state open. One that opens it meanwhile and
-// writes to it folds in the log's newest records itself; this process drops its own then.
+// nothing is deferred while another process has the state open. One that opens it meanwhile folds
+// in the log's newest records before it writes anything else; what is in memory is dropped then.
 
 import LMDB
 
@@ -16,7 +16,7 @@ extension State {
   /// written at once.
   var isDeferred: Bool {
     guard behind.isEnabled else { return false }
-    // If another process has come, they are written once this commit has joined them.
+    // If another process has come meanwhile, the waiting commits are written with this one.
     if !behind.isEmpty { return true }
     if environment.isShared { return false }
     return Files.freeBytes(at: environment.path).map { $0 > State.freeBytesMin } ?? true
@@ -28,26 +28,20 @@ extension State {
   /// Writes to the file what it lacks, for a reader that is about to begin.
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``, unless the file has what a
-  ///   reader of the past looks for; what it lacks stays in memory, or in the log.
+  ///   reader of the past looks for; what it lacks stays in memory.
   func settle(in directory: OpenDirectory, for moment: Moment = .now) throws {
     do {
-      // Another process has written to the file, but may not have folded in all that was visible.
-      if try !isSettled(in: directory) { try directory.feed.foldAgain() }
+      try directory.usingReserve(of: self) {
+        if try !behind.settle(), try applied() < directory.feed.applied {
+          throw DatabaseError.busy(reason: "another process has written to the state meanwhile")
+        }
+      }
     } catch let error as StorageError where isGone(error) {
       throw error
     } catch {
       directory.feed.failToSettle(error)
       if case .sequence(let sequence) = moment, try sequence <= applied() { return }
       throw directory.feed.lag?.error ?? error
-    }
-  }
-
-  /// Writes to the file what it lacks, as far as that is in memory.
-  ///
-  /// - Returns: False if something was dropped from there that the file still lacks.
-  func isSettled(in directory: OpenDirectory) throws -> Bool {
-    try directory.usingReserve(of: self) {
-      try behind.settle { try applied() >= directory.feed.applied }
     }
   }
 
@@ -75,12 +69,15 @@ final class SettleJob: Job {
 
   /// A failure is reported as that of a commit.
   func step(_ progress: ProgressReporter) throws -> JobStep {
-    guard let state = try? directory.latestState(), let since = state.behind.since else {
+    do {
+      let state = try directory.latestState()
+      guard let since = state.behind.since else { return .whenDue }
+      let left = since + SettleJob.delay - .now
+      if left > .zero { return .after(left) }
+      try state.settle(in: directory)
       return .whenDue
+    } catch {
+      return .after(CatchUpJob.first)
     }
-    let left = since + SettleJob.delay - .now
-    if left > .zero { return .after(left) }
-    try? state.settle(in: directory)
-    return .whenDue
   }
 }

@@ -102,7 +102,7 @@ final class WriteGroup: @unchecked Sendable {
       sequence: transaction.sequence, clock: head.clock.next(microseconds: time), time: time,
       origin: directory.format.origin, metadata: transaction.draft.metadata,
       operations: transaction.operations, previous: head.link,
-      salt: options.random.map { _ in options.randomBytes(16) })
+      salt: options.random == nil ? directory.generators.salts.next() : options.randomBytes(16))
     directory.log.newestBytes.store(
       min(transaction.operations.bytes.count, 1 << 20), ordering: .relaxed)
     head.advance(to: record)

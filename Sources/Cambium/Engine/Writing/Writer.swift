@@ -60,10 +60,6 @@ final class Writer: Sendable {
     jobs.register(settling)
     jobs.register(FlushJob(self))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
-    directory.feed.setRefold { [weak self] in
-      guard let self else { return }
-      try exclusively { try self.catchUp() }
-    }
     directory.feed.setFailure { [weak self] error in
       guard let self else { return }
       fallBehind(error, at: directory.feed.applied)

@@ -29,17 +29,16 @@ struct TailFrame {
   static func append(
     _ record: TransactionRecord, durable: SequenceNumber, seed: UInt64, to bytes: inout [UInt8]
   ) {
-    let stored = record.stored()
-    var frame = [UInt8](repeating: 0, count: 8)
-    frame.reserveCapacity(count(stored.count))
-    frame.append(littleEndian: record.sequence.rawValue)
-    frame.append(littleEndian: durable.rawValue)
-    frame.append(littleEndian: UInt32(stored.count))
-    frame.append(littleEndian: 0 as UInt32)
-    frame += stored
-    frame.store(frame.lend { Checksum.of($0.extracting(droppingFirst: 8), seed: seed) }, at: 0)
-    frame += [UInt8](repeating: 0, count: count(stored.count) - frame.count)
-    bytes += frame
+    let (stored, start) = (record.stored(), bytes.count)
+    bytes.append(littleEndian: 0 as UInt64)
+    bytes.append(littleEndian: record.sequence.rawValue)
+    bytes.append(littleEndian: durable.rawValue)
+    bytes.append(littleEndian: UInt32(stored.count))
+    bytes.append(littleEndian: 0 as UInt32)
+    bytes += stored
+    let sum = bytes.lend { Checksum.of($0.extracting(droppingFirst: start + 8), seed: seed) }
+    bytes.store(sum, at: start)
+    bytes += repeatElement(0, count: start + count(stored.count) - bytes.count)
   }
 
   /// The numbers at the start of what may be a frame.

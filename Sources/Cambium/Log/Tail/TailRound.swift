@@ -138,6 +138,7 @@ struct TailRound {
   /// - Throws: ``StorageError``: nothing is stored then, except for `.uncertain`.
   func append(_ records: [TransactionRecord], isFlushed: Bool) throws -> [Int] {
     var frames: [UInt8] = []
+    frames.reserveCapacity(records.reduce(0) { $0 + TailFrame.count(of: $1) })
     var ends: [Int] = []
     for record in records {
       TailFrame.append(record, durable: durable, seed: mark.seed, to: &frames)
