@@ -25,11 +25,11 @@ struct Arguments: Codable {
   var measure: Measure?
   /// The part of each trial's full size that a round takes; nil for the usual part.
   var scale: Double?
-  /// True to plant half of the bugs, which the seed draws.
+  /// True to plant a third of the bugs, which the seed draws.
   var drawsBugs = false
 
   /// The part of each trial's full size that a smoke run takes.
-  private static let smokeScale = 0.6
+  private static let smokeScale = 0.5
 
   /// The part that a round of a long run takes: so an hour has more rounds than there are
   /// workloads, of which some trials take one in a round, and each round has sizes of its own.

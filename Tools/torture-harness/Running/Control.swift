@@ -54,10 +54,10 @@ struct Control {
     }
   }
 
-  /// Half of the bugs, which the seed draws, in their order.
+  /// A third of the bugs, which the seed draws, in their order.
   static func draw(from all: [Control], seed: UInt64) -> [Control] {
     var random = SeededGenerator(seed: seed, 61)
-    let drawn = Set(all.map(\.bug).sample((all.count + 1) / 2, &random))
+    let drawn = Set(all.map(\.bug).sample((all.count + 2) / 3, &random))
     return all.filter { drawn.contains($0.bug) }
   }
 
