@@ -43,8 +43,7 @@ extension Writer {
 
 extension OpenDirectory {
   /// The state in use, with all commits in its file and room for a step of background work; the
-  /// writer's turn must be held. The step commits to the file itself, since the log does not have
-  /// what it does.
+  /// writer's turn must be held.
   func stateForStep() throws -> (state: State, horizon: SequenceNumber) {
     let (state, head, horizon) = try prepareState()
     try usingReserve(of: state) { try state.behind.write() }

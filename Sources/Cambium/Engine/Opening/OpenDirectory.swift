@@ -170,17 +170,16 @@ final class OpenDirectory: Sendable {
   func prepareState(
     commits: Bool = true
   ) throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
-    let entries = try log.kept.newest(of: log)
-    let (head, horizon) = (entries.head, entries.horizon)
-    guard var mark = entries.mark else {
+    let start = try log.kept.newest(of: log)
+    guard var mark = start.mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
     var state = try state(of: mark)
     if let failure = state.environment.health.failure, failure.kind != .closed {
-      mark = try replaceGeneration(mark, head, because: failure)
+      mark = try replaceGeneration(mark, start.head, because: failure)
       state = try self.state(of: mark)
     }
-    if !commits { return (state, head, horizon) }
+    if !commits { return (state, start.head, start.horizon) }
     // One that is not clean names a trusted mount, which the processes that have it open keep
     // mounted.
     if mark.isClean {
@@ -190,7 +189,7 @@ final class OpenDirectory: Sendable {
       try publish(mark)
     }
     stateInUse.noteWriting()
-    return (state, head, horizon)
+    return (state, start.head, start.horizon)
   }
 }
 
