@@ -64,7 +64,7 @@ final class OpenDirectory: Sendable {
 
   // MARK: The state
 
-  /// The state in use, for a reader that begins now: all that it may see is in its file.
+  /// The state in use, for a reader of a moment: its file has each visible commit up to that.
   func currentState(for moment: Moment = .now) throws -> State {
     let state = try latestState()
     try state.settle(in: self, for: moment)
