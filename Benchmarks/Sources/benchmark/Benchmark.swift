@@ -35,6 +35,7 @@ enum Benchmark {
     case "serve": try ServeSuite(options, workspace).run()
     case "patterns": try PatternSuite(options, workspace).run()
     case "growth": try GrowthSuite(options, workspace).run()
+    case "text": try TextSuite(options, workspace).run()
     case "machine": try MachineProbe.run(options, workspace)
     case "report": try ReportSuite(options).run()
     default: try waiting { try await runAwaiting(suite, options) }

@@ -125,7 +125,7 @@ struct StateMark: Equatable, Sendable {
   /// before. A state, a checkpoint and a baseline record the fold that made them, so that none is
   /// read by rules that it does not follow: a state is rebuilt, a checkpoint ignored, and a
   /// baseline's derived tables are folded again (``Baseline/makeState(from:of:in:_:)``).
-  static let foldNumber: UInt32 = 3
+  static let foldNumber: UInt32 = 4
 
   /// The number in the state directory's name.
   var generation: UInt64

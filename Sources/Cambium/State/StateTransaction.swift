@@ -37,6 +37,14 @@ struct StateTransaction: ~Copyable {
     try transaction?.get(table, key, body) ?? nil
   }
 
+  /// The keys on both sides of a key; see `WriteTransaction.neighbors(of:in:_:)`.
+  func neighbors(of key: RawSpan, in table: Table, _ prefix: Int) throws -> KeyNeighbors {
+    guard let found = try transaction?.neighbors(of: key, in: table, prefix) else {
+      throw DatabaseError.misuse(reason: "the transaction has ended")
+    }
+    return found
+  }
+
   @inline(__always)
   func put(_ table: Table, _ key: [UInt8], _ value: [UInt8], _ mode: PutMode = .replace) throws {
     try key.lend { key in try value.lend { try transaction?.put(table, key, $0, mode) } }

@@ -123,6 +123,7 @@ struct StateWriter: ~Copyable {
 
   /// Begins a savepoint.
   mutating func savepoint() throws {
+    try folds.writeTexts()
     try folds.storage.savepoint()
     savepoints.append((applied, tree.memory, folds.memory, folds.changes?.count ?? 0))
   }
@@ -137,6 +138,8 @@ struct StateWriter: ~Copyable {
   mutating func rollBack() {
     let savepoint = savepoints.removeLast()
     (applied, tree.memory, folds.memory) = (savepoint.applied, savepoint.tree, savepoint.folds)
+    // All came after the savepoint, which has had those before it written.
+    folds.texts = PendingTexts()
     if let count = folds.changes?.count {
       folds.changes?.removeLast(count - savepoint.changes)
     }
@@ -145,6 +148,7 @@ struct StateWriter: ~Copyable {
 
   /// Writes counts and position, and makes all changes visible.
   mutating func commit() throws {
+    try folds.writeTexts()
     try tree.flushCounts(&folds)
     try folds.memory.keys.flush(in: folds.storage)
     let tables = folds.storage.tables

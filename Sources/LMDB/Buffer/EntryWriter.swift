@@ -79,6 +79,12 @@ import CLMDB
     return nil
   }
 
+  /// The keys of the file on both sides of a key; see ``WriteTransaction/neighbors(of:in:_:)``.
+  mutating func neighbors(of key: RawSpan, in table: Table, _ prefix: Int) throws -> KeyNeighbors {
+    guard let access = direct?.access ?? view?.access else { return KeyNeighbors() }
+    return try KeyNeighbors(of: key, in: table, prefix, access)
+  }
+
   // MARK: Changes
 
   @inline(__always)

@@ -59,6 +59,22 @@ package enum PutMode: Sendable {
     return try unsafe found?.lend(body)
   }
 
+  /// The keys on both sides of a key, among those that have its first bytes. A transaction that
+  /// writes behind knows those of the file alone: so a key that the file does not have, or that is
+  /// deleted, is found this way only if all that concerned it was written directly.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which need not be there.
+  ///   - table: The table.
+  ///   - prefix: The number of first bytes that count.
+  /// - Throws: ``StorageError``.
+  /// - Complexity: one descent, 0.3 to 0.8 µs.
+  package func neighbors(
+    of key: RawSpan, in table: Table, _ prefix: Int
+  ) throws -> KeyNeighbors {
+    unsafe try writer.pointee.neighbors(of: key, in: table, prefix)
+  }
+
   /// Writes an entry.
   ///
   /// - Throws: ``StorageError``; `.mapFull` makes the whole transaction unusable.

@@ -86,7 +86,7 @@ import Testing
       let bytes = (0..<random.below(40)).map { _ in UInt8(random.below(256)) }
       try bytes.lend { text in
         var last = 0
-        try analyzer.forEachWord(in: text) { _, range in
+        try analyzer.forEachWord(in: text) { _, _, range in
           #expect(range.lowerBound >= last && range.upperBound <= text.byteCount)
           last = range.upperBound
         }

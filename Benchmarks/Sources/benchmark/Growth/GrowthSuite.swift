@@ -71,16 +71,7 @@ struct GrowthSuite {
     try insert(directory)
     let cpu = Double(ProcessClock.now - start) * 1e-9
     rounds[name, default: []].append(
-      Point(count: count, cpu: cpu, bytes: try GrowthSuite.bytes(in: directory)))
-  }
-
-  /// The bytes that the files below a directory take on the disk.
-  private static func bytes(in directory: String) throws -> UInt64 {
-    try FileManager.default.subpathsOfDirectory(atPath: directory).reduce(0) { bytes, path in
-      var info = stat()
-      guard unsafe lstat("\(directory)/\(path)", &info) == 0 else { return bytes }
-      return bytes + UInt64(info.st_blocks) * 512
-    }
+      Point(count: count, cpu: cpu, bytes: try DiskSpace.bytes(in: directory)))
   }
 
   // MARK: Report

@@ -21,28 +21,30 @@ struct Options {
   var directory = "/var/tmp"
 
   private static let all = [
-    "layout", "engine", "models", "reads", "transfers", "growth", "live", "past", "patterns",
-    "serve",
+    "layout", "engine", "models", "reads", "text", "transfers", "growth", "live", "past",
+    "patterns", "serve",
   ]
   /// They measure nothing.
   private static let others = ["machine", "report"]
 
   static let usage = """
     usage: benchmark SUITE… [OPTION…]
-           suites: layout engine models reads transfers growth live past patterns serve
+           suites: layout engine models reads text transfers growth live past patterns serve
            benchmark machine        the machine, the flush of its disk, and if others use it
            benchmark report FILE…   tables of what --json has kept, of several runs as well
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
       --count N        records (engine, models, reads: 200000; layout: nodes, 100000;
                        transfers: accounts, 100000; growth: the most models, 1000000;
+                       text: documents, 50000;
                        past: versions, 10000; serve: streams, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
-      --rounds R       interleaved rounds, of which medians are shown (5; growth: 3; live: 2000)
-      --json FILE      engine, models, reads, transfers, machine: adds every sample to the file
+      --rounds R       interleaved rounds, of which medians are shown (5; growth, text: 3; live: 2000)
+      --json FILE      engine, models, reads, text, transfers, machine: adds every sample to the
+                       file
       --html FILE      report: a page with plots
-      --soon           engine, models, growth: commits are flushed within 200 ms, and SQLite's where
-                       it checkpoints (synchronous=NORMAL); the others flush none
+      --soon           engine, models, text, growth: commits are flushed within 200 ms, and SQLite's
+                       where it checkpoints (synchronous=NORMAL); the others flush none
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
                        the last table is the stage "figures";

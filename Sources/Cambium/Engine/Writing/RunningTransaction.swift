@@ -102,6 +102,8 @@ final class RunningTransaction: @unchecked Sendable {
       try failing { try group.grow(with: self, applying: operation) }
     } catch let error as StorageError {
       throw fail(DatabaseError(error))
+    } catch let error as DatabaseError where group.stateWriter.folds.texts.failure != nil {
+      throw fail(error)
     }
     operations.write(operation)
     if operations.bytes.count > Limits.transactionBytesMax {
@@ -109,6 +111,25 @@ final class RunningTransaction: @unchecked Sendable {
         bytes: operations.bytes.count, limit: Limits.transactionBytesMax)
       phase = .failed(error)
       throw error
+    }
+  }
+
+  /// Begins to lend records to a query, which ends with `openRuns` being one less. Nothing may be
+  /// written meanwhile.
+  func beginRun() throws {
+    try use()
+    if openRuns == 0 { try writeTexts() }
+    openRuns += 1
+  }
+
+  /// Writes what the tables of text views lack: for a query, a search, a savepoint, and the end.
+  func writeTexts() throws {
+    do {
+      try group.stateWriter.folds.writeTexts()
+    } catch let error as StorageError where error.kind == .mapFull {
+      try failing { try group.grow(with: self, applying: nil) }
+    } catch {
+      try failing { throw error }
     }
   }
 
@@ -143,6 +164,7 @@ final class RunningTransaction: @unchecked Sendable {
   /// Begins a savepoint.
   func begin() throws {
     assert(savepoints.last.map { $0.operations.count <= operations.count } ?? true)
+    try writeTexts()
     try group.stateWriter.savepoint()
     savepoints.append(Savepoint(operations: operations.mark, draft: draft))
   }
@@ -173,6 +195,7 @@ final class RunningTransaction: @unchecked Sendable {
   /// - Throws: The failure that occurred, if any.
   func end() throws {
     if case .failed(let error) = phase { throw error }
+    try writeTexts()
     phase = .ended
   }
 

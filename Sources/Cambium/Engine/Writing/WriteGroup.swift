@@ -78,8 +78,8 @@ final class WriteGroup: @unchecked Sendable {
   func run(_ metadata: [String: String], _ body: (RunningTransaction) throws -> Void) throws {
     let transaction = RunningTransaction(self, metadata)
     stateWriter.begin(transaction.sequence, isObserved: isObserved)
-    if usesSavepoints { try transaction.begin() }
     do {
+      if usesSavepoints { try transaction.begin() }
       try body(transaction)
       try RestoredReferences.settle(in: transaction)
       try transaction.end()
@@ -131,8 +131,8 @@ final class WriteGroup: @unchecked Sendable {
   // MARK: Starting over
 
   /// Drops the state's transaction, enlarges the map, and applies the recorded operations again,
-  /// and then the one that found it full.
-  func grow(with transaction: RunningTransaction, applying operation: Operation) throws {
+  /// and then the one that found it full; nil if none did.
+  func grow(with transaction: RunningTransaction, applying operation: Operation?) throws {
     stateWriter.abort()
     try WriteGroup.enlarge(state)
     try startOver(with: transaction, operation)
@@ -153,10 +153,12 @@ final class WriteGroup: @unchecked Sendable {
       do {
         try stateWriter.catchUp(with: directory.log, to: committed)
         for record in records { try stateWriter.apply(record, isObserved: isObserved) }
+        try stateWriter.folds.writeTexts()
         guard let transaction else { return }
         stateWriter.begin(transaction.sequence, isObserved: isObserved)
         try transaction.applyAgain(to: &stateWriter)
         if let operation { try stateWriter.apply(operation, enforcing: true) }
+        try stateWriter.folds.writeTexts()
       } catch {
         stateWriter.abort()
         throw error

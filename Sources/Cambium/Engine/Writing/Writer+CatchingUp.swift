@@ -21,7 +21,20 @@ extension Writer {
     // Other processes may have applied more than this one has been told of.
     let visible = try? directory.latestState().applied()
     if let visible { directory.feed.advance(to: visible) }
-    let applied = visible ?? directory.feed.applied
+    noteLag(failure, at: head, applied: visible ?? directory.feed.applied)
+  }
+
+  /// Notifies all observers that what they could see cannot be read: a reader has found out, maybe
+  /// one that works for an observer, so nothing is delivered here.
+  func failToSettle(_ failure: any Error) {
+    let applied = try? directory.latestState().applied()
+    let visible = directory.feed.applied
+    noteLag(failure, at: visible, applied: applied ?? visible)
+  }
+
+  private func noteLag(
+    _ failure: any Error, at head: SequenceNumber, applied: SequenceNumber
+  ) {
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
     guard directory.feed.fallBehind(StateLag(head: head, error: error)) else { return }
     directory.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))

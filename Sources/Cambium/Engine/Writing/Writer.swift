@@ -60,10 +60,7 @@ final class Writer: Sendable {
     jobs.register(settling)
     jobs.register(FlushJob(self))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
-    directory.feed.setFailure { [weak self] error in
-      guard let self else { return }
-      fallBehind(error, at: directory.feed.applied)
-    }
+    directory.feed.setFailure { [weak self] in self?.failToSettle($0) }
   }
 
   // MARK: Turns

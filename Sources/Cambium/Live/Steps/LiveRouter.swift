@@ -188,10 +188,11 @@ final class LiveRouter: Sendable {
     }
   }
 
-  /// Lets all live queries see that the database is closed, or lags behind.
+  /// Lets all live queries see that the database is closed, or lags behind. The routing's own reads
+  /// may be what has noticed a lag, so that is told later, without their lock.
   private func stir() {
-    let isClosed = directory?.feed.isClosed ?? true
-    resume { $0.stir(isClosing: isClosed) }
+    if directory?.feed.isClosed ?? true { return resume { $0.stir(isClosing: true) } }
+    queue.run { [weak self] in self?.resume { $0.stir(isClosing: false) } }
   }
 
   /// Changes the routing, then resumes those that have something now.

@@ -218,7 +218,7 @@ extension Results {
   public func makeBatches() throws -> WalkBatches<Element> {
     let snapshot = try request.snapshot()
     let pinned = pinned(to: snapshot)
-    let guarding = snapshot.transaction.map { OpenRun($0) }
+    let guarding = try snapshot.transaction.map { try OpenRun($0) }
     return WalkBatches(snapshot.readingDirectory) { check in
       let run = try pinned.request.run()
       let own = run.work.check
@@ -243,9 +243,9 @@ extension Results {
 private final class OpenRun {
   private let transaction: RunningTransaction
 
-  init(_ transaction: RunningTransaction) {
+  init(_ transaction: RunningTransaction) throws {
+    try transaction.beginRun()
     self.transaction = transaction
-    transaction.openRuns += 1
   }
 
   deinit { transaction.openRuns -= 1 }

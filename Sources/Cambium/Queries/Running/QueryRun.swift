@@ -128,9 +128,9 @@ public final class QueryRun {
   }
 
   /// Refuses writing to the transaction whose records `body` reads.
-  func holding(_ body: () throws -> Void) rethrows {
+  func holding(_ body: () throws -> Void) throws {
     let transaction = records.snapshot.transaction
-    transaction?.openRuns += 1
+    try transaction?.beginRun()
     defer { transaction?.openRuns -= 1 }
     try body()
   }

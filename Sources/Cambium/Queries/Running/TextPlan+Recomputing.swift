@@ -21,7 +21,7 @@ extension TextPlan {
     _ query: TextQueryPlan, limit: Int, of records: RecordWalk
   ) throws -> [TextHit] {
     let leaves = query.rankedLeaves
-    var totals = TextTotals(self)
+    var totals = TextTotals(properties.count)
     var having = leaves.map { [UInt64](repeating: 0, count: $0.terms.count) }
     var found: [(key: [UInt8], counts: [Int], length: UInt64)] = []
     try records { key, record in

@@ -8,130 +8,73 @@ import LMDB
 protocol TextCursor: AnyObject {
   /// The record at the cursor: its key as it is in entries' keys; nil after the last.
   var place: [UInt8]? { get }
+  /// Goes to the next record.
+  func next() throws
   /// Goes to the first record at or after a place.
   func seek(_ wanted: [UInt8]) throws
 }
 
-extension TextCursor {
-  /// Goes to the next record.
-  func next() throws { if let place { try seek(place + [0]) } }
-}
-
 /// A cursor over the records with a term, with the term's places in each.
 protocol PlacesCursor: TextCursor {
-  /// The places of the term in the record at the cursor.
-  func places() throws -> TermPlaces
+  /// Adds the places of the term in the record at the cursor, in order.
+  func appendPlaces(to places: inout [TermPlace]) throws
+  /// The number of those places, of one property or of all.
+  func placesCount(of property: Int?) throws -> Int
   /// The number of records that have the term.
-  var records: UInt64 { get }
-}
-
-/// The records with a term.
-final class TermCursor: PlacesCursor {
-  private let start: [UInt8]
-  private var cursor: Cursor
-  private(set) var place: [UInt8]?
-  let records: UInt64
-
-  init(_ number: UInt32, _ term: [UInt8], _ reader: StateReader) throws {
-    start = TextEntry.termKey(number, term)
-    cursor = try Cursor(reader.access, reader.tables.views)
-    guard try cursor.seek(prefix: start) else {
-      records = 0
-      return
-    }
-    records = try cursor.withEntry { _, value in
-      var offset = 0
-      return try value.varint(at: &offset)
-    }
-    try take(cursor.next())
-  }
-
-  func seek(_ wanted: [UInt8]) throws {
-    guard let place, place.lexicographicallyPrecedes(wanted) else { return }
-    // The next one is wanted most often.
-    try take(cursor.next())
-    guard let near = self.place, near.lexicographicallyPrecedes(wanted) else { return }
-    try take((start + wanted).lend { try cursor.seek($0) })
-  }
-
-  private func take(_ isThere: Bool) throws {
-    guard isThere, cursor.isAt(prefix: start) else {
-      place = nil
-      return
-    }
-    place = cursor.withEntry { key, _ in key.extracting(droppingFirst: start.count).array() }
-  }
-
-  func places() throws -> TermPlaces { try cursor.withEntry { _, value in try TermPlaces(value) } }
-}
-
-/// The records with terms that begin alike: read at once, since their entries are adjacent, and put
-/// in the order of the records.
-final class PrefixCursor: PlacesCursor {
-  private let found: [(place: [UInt8], places: TermPlaces)]
-  private var index = 0
-
-  init(_ number: UInt32, _ prefix: [UInt8], _ reader: StateReader) throws {
-    let start = TextEntry.termsStart(number)
-    var found: [[UInt8]: [TermPlaces]] = [:]
-    try reader.access.forEach(reader.tables.views, startingWith: start + prefix) { key, value in
-      let end = try key.end(ofTermFrom: start.count)
-      if end == key.byteCount { return }
-      let place = key.extracting(droppingFirst: end).array()
-      found[place, default: []].append(try TermPlaces(value))
-    }
-    self.found = found.map { (place: $0.key, places: TermPlaces(merging: $0.value)) }
-      .sorted { $0.place.lexicographicallyPrecedes($1.place) }
-  }
-
-  var place: [UInt8]? { index < found.count ? found[index].place : nil }
-  var records: UInt64 { UInt64(found.count) }
-  func places() throws -> TermPlaces { found[index].places }
-
-  func seek(_ wanted: [UInt8]) throws {
-    var high = found.count
-    while index < high {
-      let middle = (index + high) / 2
-      if found[middle].place.lexicographicallyPrecedes(wanted) {
-        index = middle + 1
-      } else {
-        high = middle
-      }
-    }
-  }
+  func records() throws -> UInt64
 }
 
 /// The records in which terms occur in a row.
 final class LeafCursor: TextCursor {
   private let leaf: TextLeaf
   private let parts: [any PlacesCursor]
+  /// The same, since an array that is converted for each record would be made anew.
+  private let cursors: [any TextCursor]
   private(set) var place: [UInt8]?
-  /// The number of times that the terms occur in a row in the record.
-  private(set) var count = 0
+  /// The places of each term in the record.
+  private var places: [[TermPlace]]
 
   init(_ leaf: TextLeaf, _ number: UInt32, _ reader: StateReader) throws {
     self.leaf = leaf
     let last = leaf.terms.count - 1
     parts = try leaf.terms.enumerated().map { index, term -> any PlacesCursor in
       if leaf.isPrefix && index == last { return try PrefixCursor(number, term, reader) }
-      return try TermCursor(number, term, reader)
+      return try PostingCursor(TextEntry.termStart(number, term), reader)
     }
+    cursors = parts
+    places = Array(repeating: [], count: parts.count)
     try settle()
   }
 
   /// The number of records that have the rarest of the terms.
-  var records: UInt64 { parts.map(\.records).min() ?? 0 }
+  func records() throws -> UInt64 { try parts.map { try $0.records() }.min() ?? 0 }
+
+  /// The number of times that the terms occur in a row in the record.
+  func count() throws -> Int {
+    if parts.count == 1 { return try parts[0].placesCount(of: leaf.property) }
+    for (index, part) in parts.enumerated() {
+      places[index].removeAll(keepingCapacity: true)
+      try part.appendPlaces(to: &places[index])
+    }
+    return leaf.count(places)
+  }
+
+  func next() throws {
+    if place == nil { return }
+    try parts[0].next()
+    try settle()
+  }
 
   func seek(_ wanted: [UInt8]) throws {
-    guard let place, place.lexicographicallyPrecedes(wanted) else { return }
+    guard let place, place.precedes(wanted) else { return }
     try parts[0].seek(wanted)
     try settle()
   }
 
   private func settle() throws {
-    while let common = try align(parts) {
-      count = leaf.count(try parts.map { try $0.places() })
-      if count > 0 {
+    while let common = try align(cursors) {
+      // A record with the only term fits.
+      if try parts.count == 1 && leaf.property == nil || count() > 0 {
         place = common
         return
       }
@@ -144,8 +87,8 @@ final class LeafCursor: TextCursor {
 /// Moves cursors to the first record that all of them have.
 private func align(_ cursors: [any TextCursor]) throws -> [UInt8]? {
   guard var wanted = cursors.first?.place else { return nil }
-  var agreed = 0
-  var index = 0
+  var agreed = 1
+  var index = 1
   while agreed < cursors.count {
     let cursor = cursors[index % cursors.count]
     try cursor.seek(wanted)
@@ -167,8 +110,14 @@ final class AllCursor: TextCursor {
     place = try align(parts)
   }
 
+  func next() throws {
+    if place == nil { return }
+    try parts[0].next()
+    place = try align(parts)
+  }
+
   func seek(_ wanted: [UInt8]) throws {
-    guard let place, place.lexicographicallyPrecedes(wanted) else { return }
+    guard let place, place.precedes(wanted) else { return }
     try parts[0].seek(wanted)
     self.place = try align(parts)
   }
@@ -184,12 +133,16 @@ final class AnyCursor: TextCursor {
     place = first
   }
 
-  private var first: [UInt8]? {
-    parts.compactMap(\.place).min { $0.lexicographicallyPrecedes($1) }
+  private var first: [UInt8]? { parts.compactMap(\.place).min { $0.precedes($1) } }
+
+  func next() throws {
+    guard let place else { return }
+    for part in parts where part.place == place { try part.next() }
+    self.place = first
   }
 
   func seek(_ wanted: [UInt8]) throws {
-    guard let place, place.lexicographicallyPrecedes(wanted) else { return }
+    guard let place, place.precedes(wanted) else { return }
     for part in parts { try part.seek(wanted) }
     self.place = first
   }
@@ -197,43 +150,33 @@ final class AnyCursor: TextCursor {
 
 /// All records but those that a part finds; or all.
 final class RestCursor: TextCursor {
-  private let start: [UInt8]
-  private var cursor: Cursor
+  private let all: PostingCursor
   private let excluded: (any TextCursor)?
-  private(set) var place: [UInt8]?
 
   init(_ number: UInt32, _ reader: StateReader, except excluded: (any TextCursor)?) throws {
-    start = TextEntry.recordsStart(number)
     self.excluded = excluded
-    cursor = try Cursor(reader.access, reader.tables.views)
-    try settle(cursor.seek(prefix: start))
+    all = try PostingCursor(TextEntry.recordsStart(number), reader)
+    try settle()
+  }
+
+  var place: [UInt8]? { all.place }
+
+  func next() throws {
+    try all.next()
+    try settle()
   }
 
   func seek(_ wanted: [UInt8]) throws {
-    guard let place, place.lexicographicallyPrecedes(wanted) else { return }
-    try settle((start + wanted).lend { try cursor.seek($0) })
+    try all.seek(wanted)
+    try settle()
   }
 
-  private func settle(_ isThere: Bool) throws {
-    var isThere = isThere
-    place = nil
-    while isThere, cursor.isAt(prefix: start) {
-      let found = cursor.withEntry { key, _ in key.extracting(droppingFirst: start.count).array() }
-      try excluded?.seek(found)
-      if excluded?.place != found {
-        place = found
-        return
-      }
-      isThere = try cursor.next()
+  private func settle() throws {
+    guard let excluded else { return }
+    while let place = all.place {
+      try excluded.seek(place)
+      if excluded.place != place { return }
+      try all.next()
     }
-  }
-}
-
-extension RawSpan {
-  /// Where a term that begins at a place ends, with the byte 00 behind it.
-  fileprivate func end(ofTermFrom start: Int) throws -> Int {
-    var end = start
-    while try load(UInt8.self, at: end) != 0 { end += 1 }
-    return end + 1
   }
 }

@@ -104,46 +104,24 @@ struct TextLeaf: Hashable, Sendable {
   /// The property's place in the view, or nil for any.
   let property: Int?
 
-  /// The number of times that the terms occur in a row, given the places of each.
-  func count(_ places: [TermPlaces]) -> Int {
+  /// The number of times that the terms occur in a row, given the places of each, in order.
+  func count(_ places: [[TermPlace]]) -> Int {
     guard let first = places.first else { return 0 }
-    var count = 0
-    for (place, positions) in first.properties where property == nil || property == place {
-      if places.count == 1 {
-        count += positions.count
-        continue
-      }
-      let others = places.dropFirst().map { other in
-        other.properties.first { $0.place == place }?.positions ?? []
-      }
-      count += positions.count { position in
-        others.enumerated().allSatisfy { index, positions in
-          TextLeaf.contains(positions, position + index + 1)
-        }
+    return first.count { place in
+      if let property, property != Int(place.property) { return false }
+      return places.indices.dropFirst().allSatisfy { index in
+        place.advanced(by: index).map { TextLeaf.contains(places[index], $0) } ?? false
       }
     }
-    return count
   }
 
-  private static func contains(_ positions: [Int], _ wanted: Int) -> Bool {
-    var (low, high) = (0, positions.count)
+  private static func contains(_ places: [TermPlace], _ wanted: TermPlace) -> Bool {
+    var (low, high) = (0, places.count)
     while low < high {
       let middle = (low + high) / 2
-      if positions[middle] < wanted { low = middle + 1 } else { high = middle }
+      if places[middle] < wanted { low = middle + 1 } else { high = middle }
     }
-    return low < positions.count && positions[low] == wanted
-  }
-}
-
-extension TermPlaces {
-  /// The places of any of several terms.
-  init(merging places: [TermPlaces]) {
-    var merged: [Int: [Int]] = [:]
-    for (place, positions) in places.flatMap(\.properties) {
-      merged[place, default: []] += positions
-    }
-    properties = merged.sorted { $0.key < $1.key }
-      .map { (place: $0.key, positions: $0.value.sorted()) }
+    return low < places.count && places[low] == wanted
   }
 }
 
@@ -162,24 +140,34 @@ extension RecordTerms {
 
   /// The number of times that a leaf's terms occur in a row.
   func count(of leaf: TextLeaf) -> Int {
-    var places: [TermPlaces] = []
-    for (index, term) in leaf.terms.enumerated() {
-      let isPrefix = leaf.isPrefix && index == leaf.terms.count - 1
-      guard let found = self.places(of: term, isPrefix: isPrefix) else { return 0 }
-      places.append(found)
-    }
-    return leaf.count(places)
+    leaf.count(leaf.terms.indices.map { places(of: leaf, $0) })
   }
 
   /// True if the record has one of a leaf's terms, given by its index.
   func has(_ index: Int, of leaf: TextLeaf) -> Bool {
-    let isPrefix = leaf.isPrefix && index == leaf.terms.count - 1
-    return places(of: leaf.terms[index], isPrefix: isPrefix) != nil
+    numbers(of: leaf, index) { _ in true }
   }
 
-  private func places(of term: [UInt8], isPrefix: Bool) -> TermPlaces? {
-    if !isPrefix { return terms[term] }
-    let found = terms.filter { $0.key.starts(with: term) }
-    return found.isEmpty ? nil : TermPlaces(merging: found.map(\.value))
+  /// The places of one of a leaf's terms.
+  private func places(of leaf: TextLeaf, _ index: Int) -> [TermPlace] {
+    var found: [TermPlace] = []
+    var count = 0
+    _ = numbers(of: leaf, index) { number in
+      found += places(of: number)
+      count += 1
+      return false
+    }
+    return count > 1 ? found.sorted() : found
+  }
+
+  /// Visits the record's terms that one of a leaf's terms means, until the body returns true.
+  private func numbers(of leaf: TextLeaf, _ index: Int, _ body: (Int) -> Bool) -> Bool {
+    let term = leaf.terms[index]
+    guard leaf.isPrefix && index == leaf.terms.count - 1 else {
+      return term.lend { number(of: $0) }.map(body) ?? false
+    }
+    return (0..<count).contains { number in
+      lend(number) { other in term.lend { other.starts(with: $0) } } && body(number)
+    }
   }
 }

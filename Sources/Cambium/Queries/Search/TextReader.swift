@@ -29,57 +29,45 @@ struct TextReader {
   ///
   /// - Complexity: O(found · log limit); memory for `limit` of them.
   func best(_ query: TextQueryPlan, limit: Int) throws -> [TextHit] {
-    guard limit > 0, let totals = try totals() else { return [] }
+    guard limit > 0, let totals = try TextTotals.read(number, plan.properties.count, reader)
+    else { return [] }
     var leaves: [LeafCursor] = []
     let cursor = try self.cursor(query, &leaves)
-    let ranking = TextRanking(totals, leaves.map(\.records))
+    let ranking = TextRanking(totals, try leaves.map { try $0.records() })
     // Where a part has left a record behind, its leaves have, too.
     let counters =
       try query.mayFindInPart
       ? query.rankedLeaves.map { try LeafCursor($0, number, reader) } : leaves
+    let all = try PostingCursor(TextEntry.recordsStart(number), reader)
     var best = FirstFew<TextHit>(limit)
+    var counts = [Int](repeating: 0, count: counters.count)
     while let place = cursor.place {
-      let counts = try counters.map { counter in
+      for (index, counter) in counters.enumerated() {
         try counter.seek(place)
-        return counter.place == place ? counter.count : 0
+        counts[index] = counter.place == place ? try counter.count() : 0
       }
-      let score = ranking.score(counts, length: try length(of: place))
-      best.add(TextHit(key: try key(of: place), score: score))
+      try all.seek(place)
+      guard all.place == place else {
+        throw DatabaseError.corrupt(reason: "view \(number) lacks a record; rebuild the state")
+      }
+      try add(place, all, &best) { ranking.score(counts, length: $0) }
       try cursor.next()
     }
     return best.sorted
   }
 
-  /// The number of records that have words, and the number of those words.
-  func totals() throws -> TextTotals? {
-    try TextEntry.totalsKey(number).lend { key in
-      try reader.access.get(reader.tables.views, key) { try TextTotals(plan, $0) }
-    }
-  }
-
-  private func lengths<R>(of place: [UInt8], _ body: (RawSpan) throws -> R) throws -> R {
-    let key = TextEntry.recordsStart(number) + place
-    guard let result = try key.lend({ try reader.access.get(reader.tables.views, $0, body) })
-    else {
-      throw DatabaseError.corrupt(reason: "view \(number) lacks a record; rebuild the state")
-    }
-    return result
-  }
-
-  private func length(of place: [UInt8]) throws -> UInt64 {
-    try lengths(of: place) { bytes in
-      var offset = 0
-      return try plan.properties.reduce(0) { sum, _ in sum + (try bytes.varint(at: &offset)) }
-    }
-  }
-
-  /// The key of a record, which its entries may have cut.
-  private func key(of place: [UInt8]) throws -> [UInt8] {
-    if place.count < ViewKey.termRecordRoom { return place }
-    return try lengths(of: place) { bytes in
-      var offset = 0
-      for _ in plan.properties { _ = try bytes.varint(at: &offset) }
-      return try bytes.array(offset, bytes.byteCount - offset)
+  /// Adds the record at a cursor over all records.
+  private func add(
+    _ place: [UInt8], _ all: PostingCursor, _ best: inout FirstFew<TextHit>,
+    _ score: (_ length: UInt64) -> Double
+  ) throws {
+    try all.lendPayload { payload in
+      var (offset, length) = (0, UInt64(0))
+      for _ in plan.properties { length &+= try payload.varint(at: &offset) }
+      // A key that the entries have cut is behind the lengths.
+      let isCut = place.count == ViewKey.termRecordRoom
+      let key = isCut ? payload.extracting(droppingFirst: offset).array() : place
+      best.add(TextHit(key: key, score: score(length)))
     }
   }
 
@@ -127,7 +115,7 @@ struct TextRanking {
       let weight = log((all - Double(count) + 0.5) / (Double(count) + 0.5))
       return weight > 0 ? weight : 1e-6
     }
-    averageLength = Double(totals.lengths.reduce(0, +)) / max(all, 1)
+    averageLength = Double(totals.lengths.reduce(0, &+)) / max(all, 1)
   }
 
   /// The score of a record.

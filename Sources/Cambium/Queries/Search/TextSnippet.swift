@@ -27,11 +27,13 @@ extension TextPlan {
     var found: [(range: Range<Int>, term: Int?)] = []
     let wanted = query.wantedTerms
     try bytes.lend { span in
-      try analyzer.forEachWord(in: span) { word, range in
-        let place = wanted.firstIndex { wanted in
-          word.contains { wanted.isPrefix ? $0.starts(with: wanted.term) : $0 == wanted.term }
+      try analyzer.forEachWord(in: span) { own, plain, range in
+        let term = wanted.firstIndex { wanted in
+          if wanted.fits(own) { return true }
+          guard let plain else { return false }
+          return wanted.fits(plain)
         }
-        found.append((range, place))
+        found.append((range, term))
       }
     }
     let window = TextPlan.bestWindow(found.map(\.term), max(words, 1))
@@ -79,13 +81,27 @@ extension TextPlan {
 }
 
 extension TextQueryPlan {
-  /// The terms that are looked for, and whether they may be the beginning of one.
-  var wantedTerms: [(term: [UInt8], isPrefix: Bool)] {
+  /// The terms that are looked for.
+  fileprivate var wantedTerms: [WantedTerm] {
     switch self {
     case .terms(let leaf):
-      leaf.terms.enumerated().map { ($1, leaf.isPrefix && $0 == leaf.terms.count - 1) }
+      leaf.terms.enumerated().map {
+        WantedTerm(term: $1, isPrefix: leaf.isPrefix && $0 == leaf.terms.count - 1)
+      }
     case .all(let queries), .any(let queries): queries.flatMap(\.wantedTerms)
     case .not: []
     }
+  }
+}
+
+/// A term that is looked for.
+private struct WantedTerm {
+  let term: [UInt8]
+  /// True if it may be the beginning of one.
+  let isPrefix: Bool
+
+  /// True if it is a word's term.
+  func fits(_ other: RawSpan) -> Bool {
+    term.lend { isPrefix ? other.starts(with: $0) : other.equals($0) }
   }
 }

@@ -33,10 +33,17 @@ import CStemmer
     return names
   }
 
-  /// The stem of a folded word in UTF-8, in place.
-  func stem(_ word: inout [UInt8]) {
-    guard let stem = unsafe sb_stemmer_stem(handle, word, Int32(word.count)) else { return }
+  /// Reduces a folded word in UTF-8 to its stem.
+  func stem(_ word: inout ByteBuffer) {
+    let stem = unsafe word.lend { bytes in
+      unsafe bytes.withUnsafeBytes { bytes in
+        let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        return unsafe sb_stemmer_stem(handle, start, Int32(bytes.count))
+      }
+    }
+    guard let stem = unsafe stem else { return }
     let count = Int(unsafe sb_stemmer_length(handle))
-    unsafe word.replaceSubrange(0..., with: UnsafeBufferPointer(start: stem, count: count))
+    word.clear()
+    unsafe word.append(UnsafeRawBufferPointer(start: stem, count: count).bytes)
   }
 }

@@ -10,8 +10,7 @@ enum TermFolding {
     UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue | UTF8PROC_IGNORE.rawValue
 
   /// Adds a word's folded form, composed (NFC); invisible scalars are left out.
-  static func append(_ word: RawSpan, isASCII: Bool, to term: inout [UInt8]) {
-    if isASCII { return Folding.append(word, .ignoringCase, to: &term) }
+  static func append(_ word: RawSpan, to term: inout [UInt8]) {
     term += Folding.mapped(word, composed | UTF8PROC_CASEFOLD.rawValue) ?? word.array()
   }
 

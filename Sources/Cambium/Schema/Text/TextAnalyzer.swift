@@ -37,45 +37,78 @@ final class TextAnalyzer: Sendable {
     var own: [UInt8]
     /// The term of the word without accents; nil if it is the same.
     var plain: [UInt8]?
-
-    /// True if one of them passes a test.
-    func contains(where test: ([UInt8]) -> Bool) -> Bool {
-      test(own) || plain.map(test) ?? false
-    }
   }
 
-  /// Visits the terms of a text's words in UTF-8, in order, each with the range of its word.
+  /// Visits the terms of a text's words in UTF-8, in order.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - body: Takes the term of a word as written, that of the word without accents if it is
+  ///     another one, and the range of the word.
+  /// - Throws: Any error that `body` throws.
+  /// - Complexity: O(*n*); no memory is allocated for a word in ASCII.
   func forEachWord(
-    in text: RawSpan, _ body: (_ terms: Terms, _ range: Range<Int>) throws -> Void
+    in text: RawSpan,
+    _ body: (_ own: RawSpan, _ plain: RawSpan?, _ range: Range<Int>) throws -> Void
   ) throws {
     var scanner = WordScanner()
+    var term = ByteBuffer(capacity: 128)
     while let (range, isASCII) = try scanner.next(in: text) {
-      try body(terms(text.extracting(range), isASCII: isASCII), range)
+      if isASCII {
+        term.clear()
+        Folding.append(text.extracting(range), .ignoringCase, to: &term)
+        finish(&term)
+        try term.lend { try body($0, nil, range) }
+      } else {
+        let terms = terms(text.extracting(range))
+        try terms.own.lend { own in
+          guard let plain = terms.plain else { return try body(own, nil, range) }
+          try plain.lend { try body(own, $0, range) }
+        }
+      }
     }
   }
 
   /// The terms of a text's words.
   func terms(of text: String) throws -> [Terms] {
     var terms: [Terms] = []
-    try Array(text.utf8).lend { try forEachWord(in: $0) { word, _ in terms.append(word) } }
+    try Array(text.utf8).lend { text in
+      try forEachWord(in: text) { own, plain, _ in
+        terms.append(Terms(own: own.array(), plain: plain?.array()))
+      }
+    }
     return terms
   }
 
-  private func terms(_ word: RawSpan, isASCII: Bool) -> Terms {
+  /// The terms of a word that is not in ASCII.
+  private func terms(_ word: RawSpan) -> Terms {
     var folded: [UInt8] = []
     folded.reserveCapacity(word.byteCount)
-    TermFolding.append(word, isASCII: isASCII, to: &folded)
-    if isASCII || keepsDiacritics { return Terms(own: cut(stemmed(folded))) }
+    TermFolding.append(word, to: &folded)
+    if keepsDiacritics { return Terms(own: finished(folded)) }
     let own = cut(TermFolding.withoutDiacritics(stemmed(folded)))
     if stemmer == nil { return Terms(own: own) }
-    let plain = cut(stemmed(TermFolding.withoutDiacritics(folded)))
+    let plain = finished(TermFolding.withoutDiacritics(folded))
     return Terms(own: own, plain: plain == own ? nil : plain)
   }
 
+  /// Makes a term of a folded word.
+  private func finish(_ word: inout ByteBuffer) {
+    stem(&word)
+    word.cut(to: min(word.count, TextAnalyzer.termBytesMax))
+  }
+
+  private func stem(_ word: inout ByteBuffer) {
+    stemmer?.withLock { $0.stem(&word) }
+  }
+
+  private func finished(_ word: [UInt8]) -> [UInt8] { cut(stemmed(word)) }
+
   private func stemmed(_ word: [UInt8]) -> [UInt8] {
-    var stem = word
-    stemmer?.withLock { $0.stem(&stem) }
-    return stem
+    var stem = ByteBuffer(capacity: word.count + 1)
+    stem.append(array: word)
+    self.stem(&stem)
+    return stem.array()
   }
 
   private func cut(_ term: [UInt8]) -> [UInt8] { Array(term.prefix(TextAnalyzer.termBytesMax)) }

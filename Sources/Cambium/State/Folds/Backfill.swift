@@ -30,19 +30,13 @@ extension ViewPlan {
     guard case .filling(upTo: var fence)? = folds.memory.catalog.collections.unfinished[number]
     else { return true }
     repeat {
-      // Copied, since a write may move the pages that they are lent from.
-      let (records, last) = try folds.reader.records(
-        of: plan, behind: fence, atMost: Folds.looksEvery)
-      for (key, record) in records {
-        try key.lend { key in
-          try record.lend { try folds.take(Fold(self), self, key: key, old: nil, new: $0) }
-        }
-      }
-      guard let last else {
+      guard let last = try folds.take(self, of: plan, behind: fence) else {
         try folds.set(number, nil)
         return true
       }
       fence = last
+      // It counts as time of this step, not of the commit.
+      try folds.writeTexts()
     } while ContinuousClock.now < end
     try folds.set(number, .filling(upTo: fence))
     return false

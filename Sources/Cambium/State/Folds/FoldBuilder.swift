@@ -3,7 +3,8 @@
 //     records ──▶ contributions ──external sort──▶ those with one key combined ──▶ entries
 //
 // A contribution has an entry's key, and a part of a value that several records share: a group's
-// aggregates of one record, one record that has a term. Every other entry is one contribution.
+// aggregates of one record. Every other entry is one contribution. The lists of a text view are not
+// made this way; see PendingTexts.swift.
 
 extension Fold {
   /// Visits the contributions of a record; there are none if it does not count.
@@ -21,18 +22,15 @@ extension Fold {
     switch self {
     case .index(let index): try index.contribute(key, record, reader, visit)
     case .preview(let previewer): try previewer.index.contribute(key, record, reader, visit)
-    case .groups(_, let view), .top(_, let view), .text(_, let view):
+    case .groups(_, let view), .top(_, let view):
       if try view.has(record, key: key) { try view.contribute(key, record, visit) }
+    case .text: break
     }
   }
 
   /// True for a contribution to an entry that other records contribute to as well.
-  func isShared(_ key: [UInt8], _ value: [UInt8]) -> Bool {
-    switch self {
-    case .groups: key[4] == ViewKey.Part.main.rawValue
-    case .text: value.isEmpty
-    case .index, .top, .preview: false
-    }
+  func isShared(_ key: [UInt8]) -> Bool {
+    if case .groups = self { key[4] == ViewKey.Part.main.rawValue } else { false }
   }
 }
 
@@ -70,24 +68,8 @@ extension ViewPlan {
     case .top(let plan):
       let entry = try TopEntry(number, plan, key, record)
       try visit(entry.key, entry.value)
-    case .text(let plan):
-      try RecordTerms(plan, record).contribute(number, key, visit)
+    case .text: break
     }
-  }
-}
-
-extension RecordTerms {
-  fileprivate func contribute(
-    _ number: UInt32, _ key: RawSpan, _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
-  ) throws {
-    if isEmpty { return }
-    let place = TextEntry.place(of: key)
-    for (term, places) in terms {
-      let termKey = TextEntry.termKey(number, term)
-      try visit(termKey, [])
-      try visit(termKey + place, places.stored)
-    }
-    try visit(TextEntry.recordsStart(number) + place, TextEntry.stored(lengths, key, place))
   }
 }
 
@@ -97,34 +79,21 @@ struct FoldBuilder: ~Copyable {
   /// The key after which entries are kept.
   private let fence: [UInt8]
   private var sort = ExternalSort()
-  private var totals: TextTotals?
 
   init(_ fold: Fold, behind fence: [UInt8] = []) {
     self.fold = fold
     self.fence = fence
-    if case .text(let plan, _) = fold { totals = TextTotals(plan) }
   }
 
   /// Adds a record; the reader reads the records that it refers to.
   mutating func add(_ key: RawSpan, _ record: RawSpan, _ reader: StateReader) throws {
-    if case .text(let plan, let view) = fold {
-      guard try view.has(record, key: key) else { return }
-      let terms = try RecordTerms(plan, record)
-      if !terms.isEmpty { totals?.add(terms) }
-      return try terms.contribute(view.number, key) { try sort.add($0, $1) }
-    }
     try fold.contribute(key, record, reader) { key, value in
       if fence.lexicographicallyPrecedes(key) { try sort.add(key, value) }
     }
   }
 
   /// Ends adding records.
-  consuming func finish() throws -> FoldEntries {
-    if let totals, totals.records > 0 {
-      try sort.add(TextEntry.totalsKey(fold.number), totals.stored)
-    }
-    return try FoldEntries(fold, sort.sorted())
-  }
+  consuming func finish() throws -> FoldEntries { try FoldEntries(fold, sort.sorted()) }
 }
 
 /// A fold's entries in order.
@@ -143,22 +112,12 @@ struct FoldEntries: ~Copyable {
   mutating func next() throws -> SortedEntries.Entry? {
     guard let first = upcoming else { return nil }
     upcoming = try contributions.next()
-    if !fold.isShared(first.key, first.value) { return first }
-    var count: UInt64 = 1
-    var group: GroupEntry?
-    if case .groups(let plan, _) = fold {
-      group = try first.value.lend { try GroupEntry(plan, $0) }
-    }
+    guard fold.isShared(first.key), case .groups(let plan, _) = fold else { return first }
+    var group = try first.value.lend { try GroupEntry(plan, $0) }
     while let other = upcoming, other.key == first.key {
-      count += 1
-      if case .groups(let plan, _) = fold {
-        group?.add(try other.value.lend { try GroupEntry(plan, $0) })
-      }
+      group.add(try other.value.lend { try GroupEntry(plan, $0) })
       upcoming = try contributions.next()
     }
-    if let group { return (first.key, group.stored) }
-    var bytes: [UInt8] = []
-    bytes.append(varint: count)
-    return (first.key, bytes)
+    return (first.key, group.stored)
   }
 }

@@ -42,6 +42,8 @@ struct Folds: ~Copyable {
   /// The changes of the running transaction; nil unless they are observed.
   var changes: [RecordChange]?
   var indexes = IndexFold()
+  /// The changes of text views that the tables do not have yet.
+  var texts = PendingTexts()
 
   init(_ storage: consuming StateTransaction, _ catalog: Catalog, nextNumber: UInt32) {
     self.storage = storage
@@ -177,19 +179,46 @@ extension Folds {
     switch fold {
     case .groups(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
     case .top(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
-    case .text(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
+    case .text(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
     case .index, .preview: break
     }
   }
 
+  /// Folds the next records of a collection into a view.
+  ///
+  /// - Parameters:
+  ///   - view: The view, which has no record after `fence`.
+  ///   - plan: The collection.
+  ///   - fence: The key of the last record that the view has taken; empty for none.
+  /// - Returns: The key of the last one from now on; nil if no record is left.
+  mutating func take(
+    _ view: ViewPlan, of plan: CollectionPlan, behind fence: [UInt8]
+  ) throws -> [UInt8]? {
+    // Copied, since a write may move the pages that they are lent from.
+    let (records, last) = try reader.records(of: plan, behind: fence, atMost: Folds.looksEvery)
+    for (key, record) in records {
+      try key.lend { key in
+        try record.lend { try take(Fold(view), view, key: key, old: nil, new: $0) }
+      }
+    }
+    return last
+  }
+
   /// Removes all entries of a fold that stays declared.
   mutating func clear(_ fold: Fold) throws {
+    try writeTexts()
     _ = try storage.removeEntries(of: fold.number, atMost: .max)
     try set(fold.number, nil)
   }
 
   /// Builds a fold from the existing records: sorted first, so that entries are written in order.
+  /// A text view sorts what it takes itself.
   mutating func build(_ fold: Fold, of plan: CollectionPlan) throws {
+    if case .text(_, let view) = fold {
+      var last: [UInt8]? = []
+      while let fence = last { last = try take(view, of: plan, behind: fence) }
+      return
+    }
     let reader = try reader
     var entries = try reader.entries(of: fold, plan)
     var uniqueness: UniquenessCheck?
