@@ -92,6 +92,10 @@ import CLMDBRaw
     unsafe try check(mdb_cursor_put(handle, &key, &stored, UInt32(flags)), "mdb_cursor_put")
   }
 
+  /// Removes the entry at the cursor.
+  @inline(__always)
+  func delete() throws { unsafe try check(mdb_cursor_del(handle, 0), "mdb_cursor_del") }
+
   /// Cursors of a read transaction outlive it, so they are closed by hand.
   func close() { unsafe mdb_cursor_close(handle) }
 }

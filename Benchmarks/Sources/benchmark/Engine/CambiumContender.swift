@@ -86,6 +86,12 @@ final class CambiumContender: AwaitingContender {
     }
   }
 
+  func remove(_ keys: [Int], perTransaction: Int) throws {
+    try pieces(of: keys.count, perTransaction) { piece in
+      try database.write { tx in for key in keys[piece] { try tx.remove(Self.path(key)) } }
+    }
+  }
+
   private static let items: NodePath = "items"
 
   private static func path(_ key: Int) -> NodePath { items.appending(.integer(Int64(key))) }

@@ -22,6 +22,9 @@ protocol Contender: AnyObject {
 
   /// Changes `count` of items, so many per transaction.
   func update(_ changes: [ItemChange], perTransaction: Int) throws
+
+  /// Removes items, so many per transaction.
+  func remove(_ keys: [Int], perTransaction: Int) throws
 }
 
 /// A contender that can have many writers waiting at once.
@@ -43,25 +46,29 @@ extension Contender {
 /// The oracle for every contender: the same items in an array.
 final class ArrayContender: Contender {
   static let name = "array"
-  private var items: [Item] = []
+  private var items: [Item?] = []
 
   init(directory: String, isSoon: Bool) {}
 
   func store(_ items: ArraySlice<Item>, from first: Int, perTransaction: Int) {
-    self.items.append(contentsOf: items)
+    self.items.append(contentsOf: items.map { $0 })
   }
 
   func readName(_ keys: [Int]) -> Digest {
-    keys.reduce(into: Digest()) { digest, key in digest.add(items[key].name) }
+    keys.reduce(into: Digest()) { digest, key in digest.add(items[key]?.name ?? "") }
   }
 
   func readItem(_ keys: [Int]) -> Digest {
-    keys.reduce(into: Digest()) { digest, key in digest.add(items[key]) }
+    keys.reduce(into: Digest()) { digest, key in
+      if let item = items[key] { digest.add(item) }
+    }
   }
 
-  func sumScores() -> Int64 { items.reduce(0) { $0 + $1.score } }
+  func sumScores() -> Int64 { items.reduce(0) { $0 + ($1?.score ?? 0) } }
 
   func update(_ changes: [ItemChange], perTransaction: Int) {
-    for change in changes { items[change.key].count = change.count }
+    for change in changes { items[change.key]?.count = change.count }
   }
+
+  func remove(_ keys: [Int], perTransaction: Int) { for key in keys { items[key] = nil } }
 }

@@ -58,11 +58,14 @@ extension EngineSuite {
     let items: [Item]
     let keys: [Int]
     let changes: [ItemChange]
+    /// Every second key.
+    let halved: [Int]
     let sizes: Sizes
 
     init(_ sizes: Sizes) {
       self.sizes = sizes
       items = (0..<(sizes.items + sizes.singles + 2 * sizes.awaited)).map(Item.init(key:))
+      halved = Array(stride(from: 0, to: sizes.items, by: 2))
       var random = SeededGenerator(seed: 6)
       keys = (0..<sizes.items).map { _ in random.next(below: sizes.items) }
       changes = (0..<sizes.updates).map { _ in
@@ -116,6 +119,14 @@ extension EngineSuite {
         return nil
       } check: {
         try $0.readItem(Array(loaded.indices))
+      },
+      Stage(name: "delete half, 1,000 per transaction", operations: plan.halved.count) {
+        try $0.remove(plan.halved, perTransaction: 1_000)
+        return nil
+      } check: {
+        var digest = Digest()
+        digest.add(try $0.sumScores())
+        return digest
       },
     ]
   }
@@ -190,6 +201,7 @@ extension EngineSuite {
   private static let bars: [(stage: String, ratio: Double)] = [
     ("bulk load", 1.0), ("durable singles", 0.4), ("durable, 64 ", 8), ("durable, 1000 ", 12),
     ("read one", 1.0), ("read all", 0.8), ("scan", 0.5), ("update", 0.9),
+    ("delete", 1.0),
   ]
 
   private func report(_ measurements: Measurements, _ names: [String]) throws {

@@ -8,6 +8,9 @@ protocol KeyValueStore: AnyObject {
   /// Adds an entry to the batch.
   func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
 
+  /// Adds the removal of a key to the batch.
+  func remove(_ key: UnsafeRawBufferPointer)
+
   /// Commits the batch and empties it.
   func commit() throws
 
@@ -72,6 +75,13 @@ protocol KeyValueStore: AnyObject {
           unsafe store.put(keyBytes(change.key), item.copy($0, count: change.count))
         }
       }
+      try store.commit()
+    }
+  }
+
+  func remove(_ keys: [Int], perTransaction: Int) throws {
+    try pieces(of: keys.count, perTransaction) { piece in
+      for key in keys[piece] { unsafe store.remove(keyBytes(key)) }
       try store.commit()
     }
   }

@@ -40,6 +40,11 @@ import CLevelDB
       batch, keyBytes.baseAddress, key.count, bytes.baseAddress, value.count)
   }
 
+  func remove(_ key: UnsafeRawBufferPointer) {
+    let bytes = unsafe key.bindMemory(to: CChar.self).baseAddress
+    unsafe leveldb_writebatch_delete(batch, bytes, key.count)
+  }
+
   func commit() throws {
     var error: UnsafeMutablePointer<CChar>?
     unsafe leveldb_write(handle, writing, batch, &error)

@@ -78,6 +78,17 @@ import CLMDBRaw
       }
     }
   }
+
+  func remove(_ keys: [Int], perTransaction: Int) throws {
+    try pieces(of: keys.count, perTransaction) { piece in
+      try write { cursor in
+        for key in keys[piece] {
+          unsafe _ = try find(key, cursor)
+          try cursor.delete()
+        }
+      }
+    }
+  }
 }
 
 // MARK: Transactions and bytes

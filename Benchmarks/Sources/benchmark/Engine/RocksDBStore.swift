@@ -40,6 +40,11 @@ import CRocksDB
       batch, keyBytes.baseAddress, key.count, bytes.baseAddress, value.count)
   }
 
+  func remove(_ key: UnsafeRawBufferPointer) {
+    let bytes = unsafe key.bindMemory(to: CChar.self).baseAddress
+    unsafe rocksdb_writebatch_delete(batch, bytes, key.count)
+  }
+
   func commit() throws {
     var error: UnsafeMutablePointer<CChar>?
     unsafe rocksdb_write(handle, writing, batch, &error)

@@ -8,6 +8,7 @@
   private let selectItem: Statement
   private let selectSum: Statement
   private let updateCount: Statement
+  private let delete: Statement
 
   init(directory: String, isSoon: Bool) throws {
     database = try SQLiteDatabase(path: directory + "/items.sqlite")
@@ -25,6 +26,7 @@
       "SELECT name, city, note, count, score, weight, active FROM items WHERE id = ?")
     selectSum = try database.prepare("SELECT sum(score) FROM items")
     updateCount = try database.prepare("UPDATE items SET count = ? WHERE id = ?")
+    delete = try database.prepare("DELETE FROM items WHERE id = ?")
   }
 
   func store(_ items: ArraySlice<Item>, from first: Int, perTransaction: Int) throws {
@@ -93,6 +95,17 @@
           updateCount.bind(1, change.count)
           updateCount.bind(2, Int64(change.key))
           try updateCount.runOnce()
+        }
+      }
+    }
+  }
+
+  func remove(_ keys: [Int], perTransaction: Int) throws {
+    try pieces(of: keys.count, perTransaction) { piece in
+      try database.transaction {
+        for key in keys[piece] {
+          delete.bind(1, Int64(key))
+          try delete.runOnce()
         }
       }
     }
