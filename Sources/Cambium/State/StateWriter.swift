@@ -106,6 +106,11 @@ struct StateWriter: ~Copyable {
     }
   }
 
+  /// Writes what the tables of text views lack.
+  ///
+  /// - Throws: As ``PendingTexts/write(to:)``.
+  mutating func writeTexts() throws { try folds.texts.write(to: folds.storage) }
+
   /// Writes to the file with this commit, from now on.
   func writeDirectly() throws { try folds.storage.writeDirectly() }
 
@@ -123,7 +128,7 @@ struct StateWriter: ~Copyable {
 
   /// Begins a savepoint.
   mutating func savepoint() throws {
-    try folds.writeTexts()
+    try writeTexts()
     try folds.storage.savepoint()
     savepoints.append((applied, tree.memory, folds.memory, folds.changes?.count ?? 0))
   }
@@ -148,7 +153,7 @@ struct StateWriter: ~Copyable {
 
   /// Writes counts and position, and makes all changes visible.
   mutating func commit() throws {
-    try folds.writeTexts()
+    try writeTexts()
     try tree.flushCounts(&folds)
     try folds.memory.keys.flush(in: folds.storage)
     let tables = folds.storage.tables

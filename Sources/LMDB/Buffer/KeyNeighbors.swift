@@ -7,9 +7,7 @@ package struct KeyNeighbors {
 
   init() {}
 
-  /// Looks for them: one descent, and a step.
-  ///
-  /// - Parameter prefix: The number of first bytes that both have in common with the key.
+  /// Looks for them: one descent, and a step. The first `prefix` bytes are common to all.
   init(of key: RawSpan, in table: Table, _ prefix: Int, _ access: Access) throws {
     let start = key.extracting(first: prefix)
     var cursor = try Cursor(access, table)

@@ -67,6 +67,7 @@ package enum PutMode: Sendable {
   ///   - key: The key, which need not be there.
   ///   - table: The table.
   ///   - prefix: The number of first bytes that count.
+  /// - Returns: The nearest keys with these bytes.
   /// - Throws: ``StorageError``.
   /// - Complexity: one descent, 0.3 to 0.8 µs.
   package func neighbors(

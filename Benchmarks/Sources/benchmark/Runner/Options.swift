@@ -39,7 +39,8 @@ struct Options {
                        text: documents, 50000;
                        past: versions, 10000; serve: streams, 10000)
       --issues N,…     live: the issues for which viewports are measured (10000,1000000)
-      --rounds R       interleaved rounds, of which medians are shown (5; growth, text: 3; live: 2000)
+      --rounds R       interleaved rounds, of which medians are shown (5; growth, text: 3;
+                       live: 2000)
       --json FILE      engine, models, reads, text, transfers, machine: adds every sample to the
                        file
       --html FILE      report: a page with plots

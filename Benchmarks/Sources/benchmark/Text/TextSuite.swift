@@ -90,8 +90,8 @@ enum DocumentSearch {
   case phrase(String)
   case all(String, String)
 
-  /// A number in which all must agree: the sum of the scores, in thousandths. For a phrase it is the
-  /// number found: its rarity is that of its rarest word in Cambium, and its own in FTS5.
+  /// A number in which all must agree: the sum of the scores, in thousandths. For a phrase it is
+  /// the number found: its rarity is that of its rarest word in Cambium, and its own in FTS5.
   func fingerprint(of scores: [Double]) -> Int64 {
     if case .phrase = self { return Int64(scores.count) }
     return Int64(scores.reduce(0, +) * 1_000)

@@ -114,24 +114,8 @@ final class RunningTransaction: @unchecked Sendable {
     }
   }
 
-  /// Begins to lend records to a query, which ends with `openRuns` being one less. Nothing may be
-  /// written meanwhile.
-  func beginRun() throws {
-    try use()
-    if openRuns == 0 { try writeTexts() }
-    openRuns += 1
-  }
-
   /// Writes what the tables of text views lack: for a query, a search, a savepoint, and the end.
-  func writeTexts() throws {
-    do {
-      try group.stateWriter.folds.writeTexts()
-    } catch let error as StorageError where error.kind == .mapFull {
-      try failing { try group.grow(with: self, applying: nil) }
-    } catch {
-      try failing { throw error }
-    }
-  }
+  func writeTexts() throws { try failing { try group.writeTexts(of: self) } }
 
   private func failing(_ body: () throws -> Void) throws {
     do { try translating(body) } catch let error as DatabaseError { throw fail(error) }

@@ -138,6 +138,15 @@ final class WriteGroup: @unchecked Sendable {
     try startOver(with: transaction, operation)
   }
 
+  /// Writes what the tables of text views lack.
+  func writeTexts(of transaction: RunningTransaction) throws {
+    do {
+      try stateWriter.writeTexts()
+    } catch let error as StorageError where error.kind == .mapFull {
+      try grow(with: transaction, applying: nil)
+    }
+  }
+
   /// Applies the recorded operations again: the finished bodies, and the running one with its
   /// savepoints.
   private func startOver(
@@ -153,12 +162,12 @@ final class WriteGroup: @unchecked Sendable {
       do {
         try stateWriter.catchUp(with: directory.log, to: committed)
         for record in records { try stateWriter.apply(record, isObserved: isObserved) }
-        try stateWriter.folds.writeTexts()
+        try stateWriter.writeTexts()
         guard let transaction else { return }
         stateWriter.begin(transaction.sequence, isObserved: isObserved)
         try transaction.applyAgain(to: &stateWriter)
         if let operation { try stateWriter.apply(operation, enforcing: true) }
-        try stateWriter.folds.writeTexts()
+        try stateWriter.writeTexts()
       } catch {
         stateWriter.abort()
         throw error

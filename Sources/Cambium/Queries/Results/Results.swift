@@ -240,11 +240,19 @@ extension Results {
 }
 
 /// Refuses writing to a transaction as long as its results are read batch by batch.
-private final class OpenRun {
+final class OpenRun {
   private let transaction: RunningTransaction
 
+  /// Begins to lend records of a transaction, which ends with `openRuns` being one less. Until then
+  /// nothing may be written, so what the tables lack is written before.
+  static func begin(in transaction: RunningTransaction) throws {
+    try transaction.use()
+    if transaction.openRuns == 0 { try transaction.writeTexts() }
+    transaction.openRuns += 1
+  }
+
   init(_ transaction: RunningTransaction) throws {
-    try transaction.beginRun()
+    try OpenRun.begin(in: transaction)
     self.transaction = transaction
   }
 

@@ -130,7 +130,7 @@ public final class QueryRun {
   /// Refuses writing to the transaction whose records `body` reads.
   func holding(_ body: () throws -> Void) throws {
     let transaction = records.snapshot.transaction
-    try transaction?.beginRun()
+    if let transaction { try OpenRun.begin(in: transaction) }
     defer { transaction?.openRuns -= 1 }
     try body()
   }

@@ -13,6 +13,7 @@ final class PostingCursor: PlacesCursor {
   /// - Parameters:
   ///   - start: The bytes that the keys of its blocks begin with.
   ///   - reader: The state.
+  /// - Throws: ``StorageError``, and ``DatabaseError/corrupt(reason:)``; so do the moves.
   init(_ start: [UInt8], _ reader: StateReader) throws {
     self.start = start
     self.reader = reader

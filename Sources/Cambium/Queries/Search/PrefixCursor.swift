@@ -26,7 +26,8 @@ final class PrefixCursor: PlacesCursor {
     let termsStart = TextEntry.termsStart(number)
     var block = PostingReader()
     var list: [UInt8] = []
-    try reader.access.forEach(reader.tables.views, startingWith: termsStart + prefix) { key, value in
+    let table = reader.tables.views
+    try reader.access.forEach(table, startingWith: termsStart + prefix) { key, value in
       let start = try key.extracting(0..<key.end(ofTermFrom: termsStart.count))
       if !list.lend({ $0.equals(start) }) {
         list = start.array()

@@ -30,16 +30,40 @@ extension ViewPlan {
     guard case .filling(upTo: var fence)? = folds.memory.catalog.collections.unfinished[number]
     else { return true }
     repeat {
-      guard let last = try folds.take(self, of: plan, behind: fence) else {
+      guard let last = try take(of: plan, behind: fence, in: &folds) else {
         try folds.set(number, nil)
         return true
       }
       fence = last
       // It counts as time of this step, not of the commit.
-      try folds.writeTexts()
+      try folds.texts.write(to: folds.storage)
     } while ContinuousClock.now < end
     try folds.set(number, .filling(upTo: fence))
     return false
+  }
+}
+
+extension ViewPlan {
+  /// Folds the next records of a collection into the view, which has none after a fence.
+  ///
+  /// - Parameters:
+  ///   - plan: The collection.
+  ///   - fence: The key of the last record that it has; empty for none.
+  ///   - folds: The state.
+  /// - Returns: The key of the last one from now on; nil if no record is left.
+  /// - Throws: ``DatabaseError``; the transaction must be rolled back then.
+  func take(
+    of plan: CollectionPlan, behind fence: [UInt8], in folds: inout Folds
+  ) throws -> [UInt8]? {
+    // Copied, since a write may move the pages that they are lent from.
+    let (records, last) = try folds.reader.records(
+      of: plan, behind: fence, atMost: Folds.looksEvery)
+    for (key, record) in records {
+      try key.lend { key in
+        try record.lend { try folds.take(Fold(self), self, key: key, old: nil, new: $0) }
+      }
+    }
+    return last
   }
 }
 

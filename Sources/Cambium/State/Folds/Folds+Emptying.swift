@@ -9,7 +9,7 @@ extension Folds {
   /// Drops indexes and views: their entries are removed now, or in steps if others would have to
   /// wait.
   mutating func giveUp(_ numbers: [UInt32]) throws {
-    try writeTexts()
+    try texts.write(to: storage)
     for number in numbers {
       let isEmpty = try storage.removeEntries(of: number, atMost: emptiedAtOnce)
       try set(number, isEmpty ? nil : .emptying)

@@ -179,34 +179,15 @@ extension Folds {
     switch fold {
     case .groups(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
     case .top(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
-    case .text(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
+    case .text(let plan, _):
+      try plan.keep(view.number, key: key, old: old, new: new, &texts, in: storage)
     case .index, .preview: break
     }
   }
 
-  /// Folds the next records of a collection into a view.
-  ///
-  /// - Parameters:
-  ///   - view: The view, which has no record after `fence`.
-  ///   - plan: The collection.
-  ///   - fence: The key of the last record that the view has taken; empty for none.
-  /// - Returns: The key of the last one from now on; nil if no record is left.
-  mutating func take(
-    _ view: ViewPlan, of plan: CollectionPlan, behind fence: [UInt8]
-  ) throws -> [UInt8]? {
-    // Copied, since a write may move the pages that they are lent from.
-    let (records, last) = try reader.records(of: plan, behind: fence, atMost: Folds.looksEvery)
-    for (key, record) in records {
-      try key.lend { key in
-        try record.lend { try take(Fold(view), view, key: key, old: nil, new: $0) }
-      }
-    }
-    return last
-  }
-
   /// Removes all entries of a fold that stays declared.
   mutating func clear(_ fold: Fold) throws {
-    try writeTexts()
+    try texts.write(to: storage)
     _ = try storage.removeEntries(of: fold.number, atMost: .max)
     try set(fold.number, nil)
   }
@@ -216,7 +197,7 @@ extension Folds {
   mutating func build(_ fold: Fold, of plan: CollectionPlan) throws {
     if case .text(_, let view) = fold {
       var last: [UInt8]? = []
-      while let fence = last { last = try take(view, of: plan, behind: fence) }
+      while let fence = last { last = try view.take(of: plan, behind: fence, in: &self) }
       return
     }
     let reader = try reader

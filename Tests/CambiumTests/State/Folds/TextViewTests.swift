@@ -152,7 +152,9 @@ struct TextViewTests {
     try withDatabase { database in
       try database.declare("texts", Self.definition)
       try database.write { tx in
-        for number in Int64(1)...3 { try tx.set(Self.path(.integer(number)), to: ["title": "whale"]) }
+        for number in Int64(1)...3 {
+          try tx.set(Self.path(.integer(number)), to: ["title": "whale"])
+        }
         var found: [Int] = []
         try tx[.root].snapshot.records("texts").forEach { _ in
           let hits = try tx[.root].snapshot.search("texts", for: .word("whale"))
@@ -169,7 +171,9 @@ struct TextViewTests {
     try place.use { database in
       try database.declare("texts", Self.definition)
       try database.write { tx in
-        for number in Int64(1)...9 { try tx.set(Self.path(.integer(number)), to: ["title": "a whale"]) }
+        for number in Int64(1)...9 {
+          try tx.set(Self.path(.integer(number)), to: ["title": "a whale"])
+        }
       }
     }
     try place.editState { transaction, tables in

@@ -4,8 +4,8 @@
 //
 // A list is that of a term's records, or that of all records with words. A block has postings of
 // many records, so those of a transaction are put into it together. Whoever reads a view, begins a
-// savepoint or ends the transaction has them written first. (As the in-memory hash of SQLite's FTS5,
-// and of every search engine that writes in batches.)
+// savepoint or ends the transaction has them written first. (As the in-memory hash of SQLite's
+// FTS5, and of every search engine that writes in batches.)
 
 import LMDB
 
@@ -93,7 +93,9 @@ struct PendingTexts {
     ViewKey.append(key, room: ViewKey.termRecordRoom, to: &placeBytes)
     places.append(start..<placeBytes.count)
     if !changesBlocks {
-      changesBlocks = placeBytes.lend { PostingBlock.begins(at: $0.extracting(start..<$0.byteCount)) }
+      changesBlocks = placeBytes.lend {
+        PostingBlock.begins(at: $0.extracting(start..<$0.byteCount))
+      }
     }
     return places.count - 1
   }
@@ -174,7 +176,7 @@ struct PendingTexts {
   private func addLatest(_ changes: ArraySlice<Change>, to latest: inout PostingChanges) {
     for index in changes.indices.dropLast()
     where order(changes[index], changes[index + 1]) >= 0 {
-      // Those of one record keep their order, which is that of their places.
+      // The changes of one record keep their order, which is that of their places.
       let sorted = changes.sorted {
         let order = order($0, $1)
         return order != 0 ? order < 0 : $0.place < $1.place

@@ -13,8 +13,8 @@
 //
 // One record in 64, chosen by a checksum of its key, begins a block of its own wherever it has a
 // posting. So the blocks depend on the list's content alone, not on the order in which it came, and
-// a fold that is made again has the same bytes; see Folds. (Content-defined chunking: Muthitacharoen
-// and others, 2001; the trees of Noms and Dolt.)
+// a fold that is made again has the same bytes; see Folds. (Content-defined chunking:
+// Muthitacharoen and others, 2001; the trees of Noms and Dolt.)
 
 /// The rule by which records begin blocks.
 enum PostingBlock {

@@ -1,6 +1,6 @@
 // Changing lists of postings: the changes of a list, in order, are merged into the blocks that they
-// belong to. What is put begins a new block where its record does; what is removed lets its block go
-// on in the one before, if it began it.
+// belong to. A posting that is put begins a new block where its record does; if one that began a
+// block is removed, the block goes on in the one before.
 
 import LMDB
 
@@ -78,7 +78,7 @@ struct PostingMerge: ~Copyable {
   /// - Parameters:
   ///   - start: The bytes that the keys of its blocks begin with.
   ///   - storage: The state.
-  /// - Throws: ``StorageError``, and ``DatabaseError/corrupt(reason:)`` for a block that is damaged.
+  /// - Throws: ``StorageError``, and ``DatabaseError/corrupt(reason:)`` for a damaged block.
   /// - Complexity: for each block that is concerned, two descents of the tree and the block's size.
   mutating func run(_ start: RawSpan, in storage: borrowing StateTransaction) throws {
     self.start.removeAll(keepingCapacity: true)

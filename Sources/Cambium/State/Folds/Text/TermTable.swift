@@ -1,7 +1,7 @@
 /// Different byte strings, each with a number: 0, 1, 2 and so on, as they come.
 ///
-/// Invariant: `slots` has the number of each string, plus one, at the first place after the one that
-/// its hash names that was free (open addressing); 0 where there is none.
+/// Invariant: `slots` has the number of each string, plus one, at the first place from the one of
+/// its hash on that was free (open addressing); 0 where there is none.
 struct TermTable: Sendable {
   private struct Entry {
     let start: UInt32
