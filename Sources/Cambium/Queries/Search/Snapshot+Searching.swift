@@ -96,9 +96,7 @@ struct TextSearch: Sendable {
       }
       return try plan.best(query, limit: limit, of: records)
     }
-    try snapshot.transaction?.writeTexts()
-    let reader = TextReader(number: view.number, plan: plan, reader: try snapshot.reader)
-    return try reader.best(query, limit: limit)
+    return try TextReader(view.number, plan, in: snapshot).best(query, limit: limit)
   }
 }
 

@@ -21,9 +21,16 @@ struct TextHit: Equatable, Sendable, Ranked {
 
 /// Searches a text view at present, or in an open transaction.
 struct TextReader {
-  let number: UInt32
+  private let number: UInt32
   let plan: TextPlan
-  let reader: StateReader
+  private let reader: StateReader
+
+  /// Has the changes of an open transaction written, which the view may lack.
+  init(_ number: UInt32, _ plan: TextPlan, in snapshot: Snapshot) throws {
+    try snapshot.transaction?.writeTexts()
+    (self.number, self.plan) = (number, plan)
+    reader = try snapshot.reader
+  }
 
   /// The records that fit best, the best first; equally good ones in the order of their keys.
   ///

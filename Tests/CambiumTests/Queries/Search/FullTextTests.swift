@@ -34,7 +34,7 @@ import Testing
       try database.read { snapshot in
         let view = try #require(try snapshot.names.collections["texts"]?.views.first)
         guard case .text(let plan) = view.content else { return }
-        let reader = TextReader(number: view.number, plan: plan, reader: try snapshot.reader)
+        let reader = try TextReader(view.number, plan, in: snapshot)
         var found = 0
         for _ in 0..<400 {
           let query = FullTextTests.query(&random, words, texts)

@@ -73,7 +73,7 @@ import Testing
         }
       case (.text(let plan), .text(let names, let language)):
         if language != nil { continue }
-        let text = TextReader(number: view.number, plan: plan, reader: reader)
+        let text = try TextReader(view.number, plan, in: snapshot)
         for _ in 0..<20 {
           let query = query(&random, names)
           let made = try TextQueryPlan(query, plan)
@@ -106,7 +106,7 @@ import Testing
         #expect(keys == expected)
       }
       guard snapshot.moment == nil else { continue }
-      let text = TextReader(number: view.number, plan: plan, reader: try snapshot.reader)
+      let text = try TextReader(view.number, plan, in: snapshot)
       #expect(try text.best(made, limit: 1000) == found)
     }
   }
