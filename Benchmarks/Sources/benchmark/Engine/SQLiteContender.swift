@@ -11,15 +11,12 @@
   private let delete: Statement
 
   init(directory: String, isSoon: Bool) throws {
-    database = try SQLiteDatabase(path: directory + "/items.sqlite")
-    for sql in [
-      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(isSoon ? "NORMAL" : "FULL")",
-      "PRAGMA mmap_size = 1073741824", "PRAGMA cache_size = -65536",
+    database = try SQLiteDatabase(path: directory + "/items.sqlite", isSoon: isSoon)
+    try database.run(
       """
       CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, city TEXT, note TEXT, count INTEGER,
       score INTEGER, weight REAL, active INTEGER)
-      """,
-    ] { try database.run(sql) }
+      """)
     insert = try database.prepare("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
     selectName = try database.prepare("SELECT name FROM items WHERE id = ?")
     selectItem = try database.prepare(

@@ -14,10 +14,8 @@ final class SQLiteTrips {
   static let columns = "id, carrier, origin, tail, number, delay, departure, distance, late"
 
   init(directory: String, isSoon: Bool = false) throws {
-    database = try SQLiteDatabase(path: directory + "/trips.sqlite")
+    database = try SQLiteDatabase(path: directory + "/trips.sqlite", isSoon: isSoon)
     for sql in [
-      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(isSoon ? "NORMAL" : "FULL")",
-      "PRAGMA mmap_size = 1073741824", "PRAGMA cache_size = -65536",
       """
       CREATE TABLE trips (id INTEGER PRIMARY KEY, carrier TEXT, origin TEXT, tail TEXT,
       number INTEGER, delay INTEGER, departure INTEGER, distance REAL, late INTEGER)

@@ -8,12 +8,8 @@ final class SQLiteDocuments: DocumentStore {
   private let select: Statement
 
   init(directory: String, isSoon: Bool) throws {
-    database = try SQLiteDatabase(path: directory + "/documents.sqlite")
-    for sql in [
-      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(isSoon ? "NORMAL" : "FULL")",
-      "PRAGMA mmap_size = 1073741824", "PRAGMA cache_size = -65536",
-      "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(body)",
-    ] { try database.run(sql) }
+    database = try SQLiteDatabase(path: directory + "/documents.sqlite", isSoon: isSoon)
+    try database.run("CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(body)")
     insert = try database.prepare("INSERT INTO documents (rowid, body) VALUES (?, ?)")
     update = try database.prepare("UPDATE documents SET body = ?2 WHERE rowid = ?1")
     select = try database.prepare(

@@ -8,12 +8,8 @@ final class SQLiteBank: Bank {
   private let change: Statement
 
   init(directory: String, accounts: Int) throws {
-    database = try SQLiteDatabase(path: directory + "/accounts.sqlite")
-    for sql in [
-      "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA mmap_size = 1073741824",
-      "PRAGMA cache_size = -65536",
-      "CREATE TABLE accounts (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)",
-    ] { try database.run(sql) }
+    database = try SQLiteDatabase(path: directory + "/accounts.sqlite", isSoon: false)
+    try database.run("CREATE TABLE accounts (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)")
     select = try database.prepare("SELECT balance FROM accounts WHERE id = ?")
     change = try database.prepare("UPDATE accounts SET balance = balance + ? WHERE id = ?")
     let insert = try database.prepare("INSERT INTO accounts VALUES (?, ?)")

@@ -41,9 +41,7 @@ extension ViewPlan {
     try folds.set(number, .filling(upTo: fence))
     return false
   }
-}
 
-extension ViewPlan {
   /// Folds the next records of a collection into the view, which has none after a fence.
   ///
   /// - Parameters:

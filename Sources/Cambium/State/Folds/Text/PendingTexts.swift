@@ -77,15 +77,12 @@ struct PendingTexts {
   private mutating func addLengths(
     _ number: UInt32, key: RawSpan, from before: RecordTerms, to after: RecordTerms, _ place: Int
   ) {
-    let list = { (lists: inout TermTable) in
-      TextEntry.recordsStart(number).lend { lists.number(of: $0) }
-    }
-    if after.isEmpty {
-      if !before.isEmpty { addRemoval(list(&lists), place) }
-    } else if before.isEmpty || before.lengths != after.lengths {
-      let isCut = places[place].count == ViewKey.termRecordRoom
-      addPayload(TextEntry.stored(after.lengths, isCut ? key : nil), to: list(&lists), place)
-    }
+    // One of them has words.
+    if before.isEmpty == after.isEmpty && before.lengths == after.lengths { return }
+    let list = TextEntry.recordsStart(number).lend { lists.number(of: $0) }
+    if after.isEmpty { return addRemoval(list, place) }
+    let isCut = places[place].count == ViewKey.termRecordRoom
+    addPayload(TextEntry.stored(after.lengths, isCut ? key : nil), to: list, place)
   }
 
   private mutating func addPlace(_ key: RawSpan) -> Int {
