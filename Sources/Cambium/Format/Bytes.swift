@@ -168,7 +168,7 @@ extension [UInt8] {
 
   /// True if another array is longer and starts with these bytes.
   @inline(__always)
-  func isPrefix(of other: [UInt8]) -> Bool {
+  func isProperPrefix(of other: [UInt8]) -> Bool {
     guard count < other.count else { return false }
     return lend { own in other.lend { $0.extracting(0..<own.byteCount).equals(own) } }
   }

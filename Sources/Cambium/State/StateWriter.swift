@@ -99,7 +99,7 @@ struct StateWriter: ~Copyable {
     case .restore(let path, _): return catalog.collections.hasAny(within: path)
     case .remove(let path):
       let collections = catalog.collections
-      return collections.hasAny(within: path) || !collections.targets(within: path).isEmpty
+      return collections.hasAny(within: path) || collections.hasTarget(within: path)
         || path.parent.map { collections.isReferredTo($0) } ?? false
     case .move: return !catalog.collections.isEmpty
     default: return false
@@ -118,7 +118,12 @@ struct StateWriter: ~Copyable {
 
   /// True if there is a node at a path that may be written next: found at the place of the write.
   mutating func hasNode(at path: NodePath) throws -> Bool {
-    try tree.locate(path, creating: false, &folds) != nil && tree.place.load(folds) != nil
+    do {
+      return try tree.locate(path, creating: false, &folds) != nil && tree.place.hasVersion(folds)
+    } catch DatabaseError.exists {
+      // The path leads through a property, below which there are no nodes.
+      return false
+    }
   }
 
   /// The number of children of a node, including changes that are not in the table yet.

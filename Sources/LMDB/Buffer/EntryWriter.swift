@@ -100,7 +100,9 @@ import CLMDB
   mutating func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
     if direct == nil {
       try checkKey(key)
-      let isThere = unsafe try key.withUnsafeBytes { unsafe try find(table, $0) != nil }
+      let isThere = unsafe try key.withUnsafeBytes {
+        unsafe try findBehind(table, $0, isNear: nearTable == table) != nil
+      }
       if !isThere || add(.delete, table, key, key.extracting(first: 0)) { return isThere }
       try goDirect()
     }

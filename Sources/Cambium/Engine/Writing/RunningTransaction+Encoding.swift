@@ -26,11 +26,7 @@ extension RunningTransaction {
 
   /// The record and the property that a path names, if its parent is a record with such a property.
   func propertyPlace(_ path: NodePath) throws -> (NodePath, String)? {
-    if group.stateWriter.tree.memory.parent?.path.count == path.parentCount,
-      path.bytes.starts(with: group.stateWriter.tree.memory.parent?.path ?? [])
-    {
-      return nil
-    }
+    if group.stateWriter.tree.isLastParent(of: path) { return nil }
     guard let key = path.last, let parent = path.parent, !parent.isRoot else { return nil }
     let name = key.description
     guard catalog.id(of: name) != nil else { return nil }

@@ -174,7 +174,7 @@ extension Database.Transaction {
       try update(record, [(property, nil)])
       return true
     }
-    guard try self[path].exists else { return false }
+    guard try running.hasNode(at: path) else { return false }
     try running.issue(.remove(path))
     return true
   }

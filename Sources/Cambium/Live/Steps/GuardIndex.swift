@@ -113,7 +113,7 @@ final class GuardIndex {
   /// The guards of the collection that a node belongs to, if there are any.
   func guards(around path: NodePath) -> CollectionGuards? {
     let count = path.parentCount
-    if let last, last.path.count == count, last.path.isPrefix(of: path.bytes) {
+    if let last, last.path.count == count, last.path.isProperPrefix(of: path.bytes) {
       return last.guards
     }
     let parent = Array(path.bytes[..<count])

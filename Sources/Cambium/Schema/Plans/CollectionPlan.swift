@@ -203,12 +203,14 @@ struct Collections: Sendable {
 
   /// True if a path or anything below it is a collection.
   func hasAny(within path: NodePath) -> Bool {
-    plans.keys.contains { $0.starts(with: path.bytes) }
+    if path.bytes.count >= pathBytesMax { return plans[path.bytes] != nil }
+    return plans.keys.contains { $0.starts(with: path.bytes) }
   }
 
   /// The collections at a path and below it, in path order.
   func all(within path: NodePath) -> [CollectionPlan] {
-    plans.values.filter { $0.path.isWithin(path) }.sorted { $0.path < $1.path }
+    if !hasAny(within: path) { return [] }
+    return plans.values.filter { $0.path.isWithin(path) }.sorted { $0.path < $1.path }
   }
 
   /// The properties by which records refer to those of a collection.
@@ -220,6 +222,9 @@ struct Collections: Sendable {
 
   /// True if records of any collection may refer to those of the one at a path, declared or not.
   func isReferredTo(_ path: NodePath) -> Bool { targets.contains(path) }
+
+  /// True if records refer to those of a collection at a path or below it.
+  func hasTarget(within path: NodePath) -> Bool { targets.contains { $0.isWithin(path) } }
 
   /// The collections at a path or below it that records refer to, in path order.
   func targets(within path: NodePath) -> [NodePath] {

@@ -65,7 +65,8 @@ extension Folds: ChangeTaker {
   mutating func collection(of path: NodePath) -> CollectionPlan? {
     if memory.catalog.collections.isEmpty { return nil }
     let count = path.parentCount
-    if let known = memory.collection, known.path.count == count, known.path.isPrefix(of: path.bytes)
+    if let known = memory.collection, known.path.count == count,
+      known.path.isProperPrefix(of: path.bytes)
     {
       return known.plan
     }

@@ -20,7 +20,7 @@ extension Tree where Host: ~Copyable {
     var start = 0
     var end = Key.end(terminatedIn: bytes, at: 0)
     var parent = StateHead.root
-    if let known = memory.parent, known.path.isPrefix(of: bytes) {
+    if let known = memory.parent, known.path.isProperPrefix(of: bytes) {
       start = known.path.count
       end = Key.end(terminatedIn: bytes, at: start)
       parent = known.node
@@ -40,6 +40,12 @@ extension Tree where Host: ~Copyable {
     }
     place.aim(parent, bytes, start, end)
     return parent
+  }
+
+  /// True if the previous operation has resolved the parent of a path, which is no record then.
+  func isLastParent(of path: NodePath) -> Bool {
+    guard let known = memory.parent, known.path.count == path.parentCount else { return false }
+    return known.path.isProperPrefix(of: path.bytes)
   }
 
   /// The node id of the node at the place; if required, an id is assigned, or the node created.

@@ -57,7 +57,7 @@ extension Tree where Host: ~Copyable {
   private mutating func removeEntry(
     _ header: NodeHeader, _ fate: RemovalFate, _ host: borrowing Host
   ) throws {
-    memory.parent = nil
+    if header.node != 0 { memory.parent = nil }
     // A node with older children leaves a removal, even if this transaction has put it here: they
     // are found through it when history is cut, and it must not be restored twice.
     if !isOwn(header) {

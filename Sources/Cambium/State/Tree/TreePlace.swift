@@ -26,6 +26,11 @@ struct TreePlace {
     return true
   }
 
+  /// True if there is a node.
+  func hasVersion(_ storage: borrowing some TreeStorage & ~Copyable) throws -> Bool {
+    try key.lend { try storage.version(at: $0) { _ in true } } ?? false
+  }
+
   /// Copies the present version.
   ///
   /// - Returns: Its header, or nil if there is no node.
