@@ -1,6 +1,7 @@
 @testable import Cambium
 
-/// Transaction records and their operations, as if the checksum had been made after the damage.
+/// Transaction records and their operations, as if the checksum had been made after the damage; and
+/// compressed entries of records as they are.
 enum RecordTarget {
   static let target = FuzzTarget(name: "record", seeds: seeds, run: run)
 
@@ -8,13 +9,18 @@ enum RecordTarget {
     try Fixtures.withDatabase { database in
       let head = try database.head.rawValue
       return try database.directory.log.read { reader in
-        try (1...head).map { try reader.storedRecord(SequenceNumber($0)) }
+        let records = try (1...head).map { try reader.record(SequenceNumber($0)) }
+        let (sizes, compressor) = (RecordSizes(compressedBytes: 0), ZstandardCompressor())
+        return records.map { $0.stored() }
+          + records.map { RecordEntry.make(of: $0, sizes, compressor) }
       }
     }
   }
 
   private static func run(_ input: inout FuzzInput) {
     guard input.rest.count >= 8 else { return }
+    let entry = Array(input.rest)
+    unlessRefused("entry") { _ = try entry.lend { try RecordEntry.record($0) } }
     let bytes = Array(input.rest).sealed(at: 0) { Checksum.of($0) }
     guard let record = unlessRefused("record", { try decoded(bytes) }) else { return }
     requireReturn(of: record, { $0.stored() }, decoded)

@@ -62,7 +62,8 @@ struct TransactionRecord: Sendable {
 
   /// The formats that this program supports.
   static let formats: ClosedRange<UInt8> = 1...2
-  private static let fixedCount = 62
+  /// The bytes before the metadata.
+  static let fixedCount = 62
   private static let saltCount = 16
 
   /// The link before the first record.
@@ -138,6 +139,7 @@ struct TransactionRecord: Sendable {
   }
 
   private func storedMetadata() -> [UInt8] {
+    if metadata.isEmpty { return [] }
     var bytes: [UInt8] = []
     let entries = metadata.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     for text in entries.flatMap({ [$0.key, $0.value] }) {

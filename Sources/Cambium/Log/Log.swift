@@ -25,8 +25,8 @@ final class Log: Sendable {
   let damage = LogDamage()
   /// The size of the newest transaction's operations in bytes: the next is often similar.
   let newestBytes = Atomic<Int>(0)
-  /// The most bytes of a record in one entry; see ``StepSizes``.
-  let partBytes: Int
+  let sizes: RecordSizes
+  let compressor = ZstandardCompressor()
   /// The most bytes that LMDB's file may grow to.
   let bytesMax: Int
   /// True once what this process has found is durable.
@@ -40,17 +40,17 @@ final class Log: Sendable {
   /// - Parameters:
   ///   - path: The directory.
   ///   - options: The options of its environment.
-  ///   - partBytes: The most bytes of a record in one entry.
-  ///   - sizes: The sizes of its tail; without them commits do not go to one.
+  ///   - sizes: The sizes on which the entries of records depend.
+  ///   - tailSizes: The sizes of its tail; without them commits do not go to one.
   /// - Throws: ``DatabaseError/unsupported(path:reason:)`` if the file is another program's; it is
   ///   not touched then.
   init(
-    at path: String, _ options: Environment.Options, partBytes: Int = LogTables.partBytesMax,
-    tail sizes: TailSizes = TailSizes()
+    at path: String, _ options: Environment.Options, records sizes: RecordSizes = RecordSizes(),
+    tail tailSizes: TailSizes = TailSizes()
   ) throws {
-    self.partBytes = partBytes
+    self.sizes = sizes
     bytesMax = options.mapSizeMax
-    tail = Tail(at: Tail.path(in: path), sizes, isReadOnly: options.readOnly)
+    tail = Tail(at: Tail.path(in: path), tailSizes, isReadOnly: options.readOnly)
     try Log.checkFormat(at: path)
     var options = options
     options.tables = LogTables.names
@@ -295,7 +295,7 @@ struct LogTables: Sendable {
 }
 
 extension TransactionRecord {
-  /// The bytes of the keys and values of its entries in the log.
+  /// The bytes of the keys and values of its entries in the log, if it is not compressed.
   var entryBytes: Int {
     let (count, most) = (storedCount, LogTables.partBytesMax)
     return count + (count + most - 1) / most * LogTables.recordKeyCount

@@ -13,19 +13,22 @@
 //
 // Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian. Format 1
 // had no fold number, which means 1. Format 3 says that there is or was a tail: its file continues
-// the records, and a program that does not know it would miss them.
+// the records, and a program that does not know it would miss them. Format 4 says that there are or
+// were compressed records; see RecordEntry.swift.
 
 import FoundationEssentials
 import LMDB
 
 /// The format, origin and creation time of a database, as stored in its log.
 struct FormatEntry: Equatable, Sendable {
-  /// The format of everything written by this version, but for a log with a tail.
+  /// The format of everything written by this version, but for what the later ones say.
   static let version: UInt32 = 2
   /// The format of a log with a tail.
   static let versionWithTail: UInt32 = 3
+  /// The format of a log with compressed records.
+  static let versionWithCompression: UInt32 = 4
   /// The formats that can be read.
-  static let versions: ClosedRange<UInt32> = 1...3
+  static let versions: ClosedRange<UInt32> = 1...4
   static let magic = Array("CAMBIUM\0".utf8)
 
   var version = FormatEntry.version
@@ -52,7 +55,7 @@ struct FormatEntry: Equatable, Sendable {
     throw DatabaseError.unsupported(
       path: path,
       reason: "its format is \(version), and this version of Cambium knows formats up to "
-        + "\(FormatEntry.versionWithTail); open it with the version that wrote it")
+        + "\(FormatEntry.versions.upperBound); open it with the version that wrote it")
   }
 
   init(_ bytes: RawSpan) throws {

@@ -54,11 +54,11 @@ extension Log {
   private func checkRecord(
     _ sequence: SequenceNumber, _ key: [UInt8], _ value: [UInt8]
   ) throws {
-    if try value.lend({ try TransactionRecord.count(startingWith: $0) }) > value.count {
-      guard key.last == 0 else { return }
+    guard key[8...].allSatisfy({ $0 == 0 }) else { return }
+    if try value.lend({ try RecordEntry.count(startingWith: $0) }) > value.count {
       _ = try read { try $0.record(sequence) }
-    } else if key[8...].allSatisfy({ $0 == 0 }) {
-      _ = try value.lend { try TransactionRecord($0) }
+    } else {
+      _ = try value.lend { try RecordEntry.record($0) }
     }
   }
 

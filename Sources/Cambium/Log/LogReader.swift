@@ -55,17 +55,17 @@ struct LogReader {
     }
   }
 
-  /// The bytes of a record, its parts joined.
-  func storedRecord(_ sequence: SequenceNumber) throws -> [UInt8] {
-    if let record = tail?[sequence] { return record.stored() }
-    var bytes: [UInt8] = []
-    var part: UInt32 = 0
-    repeat {
-      let found: Void? = try self.part(part, of: sequence) { bytes.append($0) }
-      if found == nil { throw DatabaseError.corrupt(reason: "part \(part) is missing") }
-      part += 1
-    } while try bytes.lend({ try TransactionRecord.count(startingWith: $0) }) > bytes.count
-    return bytes
+  /// The entry of a record in LMDB, its parts joined, and their number.
+  private func entry(of sequence: SequenceNumber) throws -> (bytes: [UInt8], parts: Int) {
+    try RecordEntry.join { part, bytes in
+      try self.part(part, of: sequence) { bytes.append($0) } != nil
+    }
+  }
+
+  /// The bytes of the keys and values of a record in LMDB.
+  func entryBytes(of sequence: SequenceNumber) throws -> Int {
+    let (bytes, parts) = try entry(of: sequence)
+    return bytes.count + parts * LogTables.recordKeyCount
   }
 
   /// The number of a record's operations, as its header has it; not checked.
@@ -80,8 +80,7 @@ struct LogReader {
   func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
     if let record = tail?[sequence] { return record }
     do {
-      let bytes = try storedRecord(sequence)
-      let record = try bytes.lend { try TransactionRecord($0) }
+      let record = try entry(of: sequence).bytes.lend { try RecordEntry.record($0) }
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {
@@ -205,7 +204,7 @@ struct LogReader {
   func recordsBytes() throws -> UInt64 { try access.size(tables.records) + (tail?.bytes ?? 0) }
 
   /// Visits the lengths of the entries of all records after one, in order: those in LMDB, and those
-  /// that the records of the tail will have there.
+  /// that the records of the tail will have there at most.
   func forEachRecordEntry(
     after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void
   ) throws {

@@ -8,11 +8,13 @@ struct LogWriter: ~Copyable {
   private var transaction: WriteTransaction
   private let tables: LogTables
   private let damage: LogDamage
-  private let partBytes: Int
+  private let sizes: RecordSizes
+  private let compressor: ZstandardCompressor
   private let tail: Tail
 
   private init(unchanged log: Log) throws {
-    partBytes = log.partBytes
+    sizes = log.sizes
+    compressor = log.compressor
     transaction = try WriteTransaction(log.lmdb)
     damage = log.damage
     tables = log.tables
@@ -46,11 +48,14 @@ struct LogWriter: ~Copyable {
 
   /// Appends a record, which must be the one after the newest.
   func append(_ record: TransactionRecord) throws {
-    let bytes = record.stored()
+    let bytes = RecordEntry.make(of: record, sizes, compressor)
+    if try bytes.lend({ try RecordEntry.isCompressed($0) }) {
+      try raiseFormat(to: FormatEntry.versionWithCompression)
+    }
     var part: UInt32 = 0
     var offset = 0
     while offset < bytes.count {
-      let end = min(offset + partBytes, bytes.count)
+      let end = min(offset + sizes.partBytes, bytes.count)
       try LogTables.recordKey(record.sequence, part: part).lend { key in
         try bytes.lend {
           try transaction.put(tables.records, key, $0.extracting(offset..<end), .append)
@@ -83,7 +88,8 @@ struct LogWriter: ~Copyable {
   }
 
   /// Makes the log one of a format, or leaves it one of a later: an earlier version of the program
-  /// would ignore the fold's number and trust the state, or miss the records of the tail.
+  /// would ignore the fold's number and trust the state, miss the records of the tail, or call
+  /// compressed ones damaged.
   private func raiseFormat(to version: UInt32) throws {
     var format = try reader.format()
     if format.version >= version { return }

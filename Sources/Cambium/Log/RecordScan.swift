@@ -14,8 +14,6 @@ struct RecordScan {
 
   /// The most reasons that are kept for numbers still to come.
   private static let reasonsMax = 10_000
-  /// An upper bound of a record's length.
-  private static let recordBytesMax = 256 << 20
 
   private var table: TableScan
   private let last: SequenceNumber
@@ -76,7 +74,7 @@ struct RecordScan {
       let bytes = join(first.sequence)
       guard first.sequence >= number, first.sequence <= last else { continue }
       do {
-        let record = try bytes.lend { try TransactionRecord($0) }
+        let record = try bytes.lend { try RecordEntry.record($0) }
         if record.sequence == first.sequence { return record }
         note("it says that it is \(record.sequence)", first.sequence)
       } catch DatabaseError.corrupt(let reason) {
@@ -98,7 +96,7 @@ struct RecordScan {
     var bytes: [UInt8] = []
     var part: UInt32 = 0
     while let found = entry, found.sequence == sequence {
-      if found.part == part, bytes.count < RecordScan.recordBytesMax { bytes += found.value }
+      if found.part == part, bytes.count < RecordEntry.recordBytesMax { bytes += found.value }
       part += 1
       if !advance() { break }
     }

@@ -142,7 +142,7 @@ struct CrashTests {
     await #expect(processExitsWith: .success) { [path = place.path as String] in
       let database = try Database(at: path)
       try FileSizeLimit.set(Files.size(of: "\(path)/log/data.mdb"))
-      let large = Value.data(Data(repeating: 1, count: 500_000))
+      let large = Value.data(Data(Noise.bytes(500_000)))
       let error = #expect(throws: DatabaseError.self) {
         try database.commit { tx in try tx.set("a", to: large) }
       }
@@ -206,7 +206,7 @@ struct CrashTests {
       let database = try Database(at: path)
       try database.commit { tx in try tx.set("b", to: 1) }
       try FileSizeLimit.set(Files.size(of: "\(path)/log/data.mdb") + 10_000)
-      let large = Value.data(Data(repeating: 1, count: 500_000))
+      let large = Value.data(Data(Noise.bytes(500_000)))
       let error = #expect(throws: DatabaseError.self) {
         try database.commit { tx in try tx.set("a", to: large) }
       }

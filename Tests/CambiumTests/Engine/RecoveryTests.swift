@@ -170,7 +170,7 @@ struct RecoveryTests {
     try place.fill(6)
     let other = try Place()
     try other.fill(6)
-    let record = try other.use { try $0.directory.log.read { try $0.storedRecord(3) } }
+    let record = try other.use { try $0.directory.log.read { try $0.record(3).stored() } }
     try place.editLog { transaction, tables in
       try LogTables.recordKey(3, part: 0).lend { key in
         try record.lend { try transaction.put(tables.records, key, $0) }

@@ -18,7 +18,10 @@ struct LogReadingTests {
 
     init() throws {
       directory = try TemporaryDirectory()
-      log = try Log(at: directory.path, Database.Options().environment(readOnly: false))
+      // The parts that are counted here are those of records as they were sealed.
+      log = try Log(
+        at: directory.path, Database.Options().environment(readOnly: false),
+        records: RecordSizes(compressedBytes: .max))
     }
 
     /// Appends a record in a transaction of its own.
@@ -103,7 +106,7 @@ struct LogReadingTests {
 
   @Test("takes transactions of more than 16 MiB through a database")
   func largeTransaction() throws {
-    try withDatabase { database in
+    try withDatabase({ $0.stepSizes.records.compressedBytes = .max }) { database in
       func content(_ index: Int) -> Value {
         .data(Data(repeating: UInt8(index), count: Value.bytesMax - 1))
       }

@@ -64,7 +64,7 @@ struct LogEdit: ~Copyable {
   }
 
   func bytes(_ number: UInt64) throws -> [UInt8] {
-    try reader.storedRecord(SequenceNumber(number))
+    try record(number).stored()
   }
 
   func remove(_ number: UInt64, part: UInt32 = 0) throws {

@@ -36,7 +36,6 @@ struct TailTests {
         #expect(record.sequence.rawValue == number)
         #expect(try reader.time(of: record.sequence) == record.time)
         #expect(try reader.operationCount(of: record.sequence) == Int(record.operationCount))
-        #expect(try reader.storedRecord(record.sequence) == record.stored())
       }
       #expect(throws: DatabaseError.self) { try reader.record(11) }
     }

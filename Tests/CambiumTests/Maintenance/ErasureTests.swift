@@ -273,14 +273,6 @@ struct ErasureTests {
   }
 }
 
-/// Bytes that zstd cannot make shorter.
-private enum Noise {
-  static func bytes(_ count: Int) -> [UInt8] {
-    var random = SeededGenerator(seed: UInt64(count))
-    return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-  }
-}
-
 extension Place {
   /// True if any file of the database contains these bytes.
   func contains(_ bytes: [UInt8]) throws -> Bool {

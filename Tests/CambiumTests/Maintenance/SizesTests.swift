@@ -38,7 +38,11 @@ struct SizesTests {
     print("seed \(seed)")
     let blob = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
     // The scrub keeps its place in a file, which would come between measuring and counting.
-    try await withDatabase({ ($0.checkpointGrowth, $0.scrubPause) = (1 << 16, nil) }) { database in
+    func configure(_ options: inout Database.Options) {
+      (options.checkpointGrowth, options.scrubPause) = (1 << 16, nil)
+      options.stepSizes.records.compressedBytes = 256
+    }
+    try await withDatabase(configure) { database in
       let history = RandomHistory(database, seed: seed, callsMax: 30)
       for _ in 0..<3 {
         try await history.run(calls: 800)
@@ -60,7 +64,12 @@ struct SizesTests {
   func naive(seed: UInt64) async throws {
     print("seed \(seed)")
     let clock = SteppedClock(start: 1_700_000_000_000_000)
-    try await withDatabase({ $0.clock = { Date(microseconds: clock.next()) } }) { database in
+    func configure(_ options: inout Database.Options) {
+      options.clock = { Date(microseconds: clock.next()) }
+      // The bytes of a compressed record are none of its values.
+      options.stepSizes.records.compressedBytes = .max
+    }
+    try await withDatabase(configure) { database in
       let history = RandomHistory(database, seed: seed, callsMax: 30)
       try await history.run(calls: 3_000)
       try await database.write { tx in

@@ -14,3 +14,11 @@ extension SeededGenerator {
     return wish.map { [$0] } ?? defaults
   }
 }
+
+/// Bytes that zstd cannot make shorter.
+enum Noise {
+  static func bytes(_ count: Int) -> [UInt8] {
+    var random = SeededGenerator(seed: UInt64(count))
+    return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
+}

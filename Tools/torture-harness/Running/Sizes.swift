@@ -77,7 +77,8 @@ struct Sizes: Sendable {
     if let bytes = power(isTight ? 16...17 : 16...22) { options.mapSize = bytes }
     if let bytes = power(isTight ? 12...13 : 12...18) { options.stepSizes.groupRoom = bytes }
     if let bytes = power(isTight ? 8...9 : 8...14) { options.stepSizes.segmentBytes = bytes }
-    if let bytes = power(8...12) { options.stepSizes.recordPartBytes = bytes }
+    if let bytes = power(8...12) { options.stepSizes.records.partBytes = bytes }
+    if let bytes = power(7...10) { options.stepSizes.records.compressedBytes = bytes }
     if let bytes = power(8...14) { options.stepSizes.replayBytes = bytes }
     if let bytes = power(12...18) { options.stepSizes.reserveBytes = bytes }
     if let count = power(0...3) { options.stepSizes.groupCount = count }

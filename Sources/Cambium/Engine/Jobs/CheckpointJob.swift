@@ -43,16 +43,28 @@ struct Checkpoint {
   }
 }
 
-/// The rule for making a checkpoint: it is due when the log has grown by about two seconds' worth
-/// of folding, and by enough of the state's size that copying it stays a small part of all writing.
+/// The rule for making a checkpoint: it is due when the log has grown, compression apart, by about
+/// two seconds' worth of folding, and by enough of the state's size that copying it stays a small
+/// part of all writing.
 struct CheckpointPolicy {
   /// The growth of the log, in bytes, that makes a checkpoint due.
   let growth: Int
   /// The log must also have grown by the state's size divided by this.
   var divisor = StepSizes().checkpointDivisor
 
-  func isDue(logBytes: Int, stateBytes: Int, last: CheckpointMark?) -> Bool {
-    logBytes - Int(clamping: last?.logBytes ?? 0) >= max(growth, stateBytes / divisor)
+  /// Asks if a checkpoint is due.
+  ///
+  /// - Parameters:
+  ///   - logBytes: The bytes of the log now.
+  ///   - ratio: The bytes of records before compression, divided by those after it.
+  ///   - stateBytes: The bytes of the state.
+  ///   - last: The mark of the last checkpoint.
+  /// - Returns: True if it is due.
+  func isDue(
+    logBytes: Int, ratio: Double = 1, stateBytes: Int, last: CheckpointMark?
+  ) -> Bool {
+    let grown = Double(logBytes) - Double(last?.logBytes ?? 0)
+    return grown * ratio >= Double(max(growth, stateBytes / divisor))
   }
 }
 
@@ -68,11 +80,12 @@ final class CheckpointJob: Job {
     let directory = writer.directory
     guard let growth = directory.options.checkpointGrowth else { return false }
     let logBytes = try directory.log.usedBytes
-    guard logBytes >= growth else { return false }
+    let ratio = directory.log.compressor.ratio
+    guard Double(logBytes) * ratio >= Double(growth) else { return false }
     let last = try directory.log.read { try $0.checkpoint() }
     let stateBytes = try directory.latestState().environment.usage().usedBytes
     return CheckpointPolicy(growth: growth, divisor: directory.options.stepSizes.checkpointDivisor)
-      .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
+      .isDue(logBytes: logBytes, ratio: ratio, stateBytes: stateBytes, last: last)
   }
 
   func step(_ progress: ProgressReporter) throws -> JobStep {

@@ -34,10 +34,10 @@ public final class Database: Sendable {
     public var mapSize = 1 << 38
     /// The most bytes that log and state may each grow to.
     public var sizeMax = 1 << 42
-    /// The growth of the log, in bytes, that makes a checkpoint due in the background, once it is
-    /// also a quarter of the state's size. A checkpoint is a copy of the state on disk, from which
-    /// a recovery after a crash of the system starts. 64 MiB take about a second to fold again. Nil
-    /// makes none, and a recovery folds the whole log.
+    /// The growth of the log, in bytes before compression, that makes a checkpoint due in the
+    /// background, once it is also a quarter of the state's size. A checkpoint is a copy of the
+    /// state on disk, from which a recovery after a crash of the system starts. 64 MiB take about a
+    /// second to fold again. Nil makes none, and a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
     /// The losses that a transaction survives from the moment at which `write` returns.
     public var durability = Durability.full

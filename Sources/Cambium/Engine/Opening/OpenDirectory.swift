@@ -45,7 +45,7 @@ final class OpenDirectory: Sendable {
     try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
     log = try Log(
       at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true),
-      partBytes: options.stepSizes.recordPartBytes,
+      records: options.stepSizes.records,
       tail: options.tailSizes)
     try log.check()
     let generation: UInt64

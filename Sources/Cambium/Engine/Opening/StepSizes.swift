@@ -7,8 +7,8 @@
 package struct StepSizes: Sendable {
   /// The least bytes of a segment's records before compression, if there are as many.
   package var segmentBytes = 256 << 10
-  /// The most bytes of a record in one entry of the log; a longer one continues in further parts.
-  package var recordPartBytes = 16 << 20
+  /// The sizes on which the log's entries of records depend.
+  package var records = RecordSizes()
   /// The bytes of operations after which a transaction of a replay ends.
   package var replayBytes = Replay.stepBytes
   /// The sizes of the log's tail where each commit is flushed; it is larger where that is later.

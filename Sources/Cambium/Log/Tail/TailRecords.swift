@@ -73,7 +73,8 @@ struct TailView {
     return bytes
   }
 
-  /// Visits the lengths of the entries that the records after one will have in LMDB.
+  /// Visits the lengths that the entries of the records after one will have in LMDB at most: not
+  /// compressed.
   func forEachEntry(after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void) {
     forEach { if $0.sequence > sequence { body(LogTables.recordKeyCount, $0.storedCount) } }
   }

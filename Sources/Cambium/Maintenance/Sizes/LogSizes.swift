@@ -30,11 +30,24 @@ struct LogSizes {
     while next <= head {
       let record = try log.record(next)
       let isInTail = log.tail.map { next >= $0.first } ?? false
-      let bytes = isInTail ? TailFrame.count(of: record) : record.entryBytes
-      try add(record, bytes: bytes, to: &tally, places[isInTail ? "tail" : "records"])
+      let bytes = try isInTail ? TailFrame.count(of: record) : log.entryBytes(of: next)
+      let place = places[isInTail ? "tail" : "records"]
+      if bytes < record.storedCount {
+        try share(bytes, asOf: record, at: place)
+      } else {
+        try add(record, bytes: bytes, to: &tally, place)
+      }
       try report(next, head)
       next = next.next
     }
+  }
+
+  /// The bytes of a compressed record are shared out as those of the record itself.
+  private mutating func share(_ bytes: Int, asOf record: TransactionRecord, at place: Int) throws {
+    var own = SizeTally(by: tally.criteria, groupsMax: .max / 8)
+    let ownPlace = own.place("log", "log/records", .log)
+    try add(record, bytes: record.storedCount, to: &own, ownPlace)
+    tally.share(bytes, as: own, at: place)
   }
 
   /// Each segment's bytes are shared out as its records have theirs.
