@@ -26,12 +26,14 @@ final class Writer: Sendable {
     var nextID = 0
     var isScheduled = false
     var isClosed = false
-    /// The number of bodies in the last group of the queue, and the time that it took.
-    var last = (count: 0, duration: Duration.zero)
+    /// The number of bodies in the last group of the queue, and the time that its commit took.
+    var last = (count: 0, commit: Duration.zero)
   }
 
   /// The maximum time for which a background write lets others go first.
   private static let stepBackMax = Duration.milliseconds(20)
+  /// The longest time for which further writes are waited for: a commit may have moved the tail.
+  private static let gatheringMax = Duration.milliseconds(5)
 
   let directory: OpenDirectory
   /// The background jobs.
@@ -139,14 +141,19 @@ final class Writer: Sendable {
     }
   }
 
-  private func runGroup(_ jobs: [WriteJob]) {
+  /// Runs a group of writes.
+  ///
+  /// - Returns: The time that its commit took.
+  @discardableResult
+  private func runGroup(_ jobs: [WriteJob]) -> Duration {
     var outcomes: [Result<Void, any Error>] = []
+    var duration = Duration.zero
     do {
       try translating {
         let group = try WriteGroup.begin(in: directory)
         if !directory.options.isTemporary { try directory.fillReserve(of: group.state) }
         for job in jobs { outcomes.append(Result { try run(job, in: group) }) }
-        try commit(group)
+        duration = try commit(group)
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -156,11 +163,17 @@ final class Writer: Sendable {
         if case .failure = own { job.finish(own) } else { job.finish(.failure(error)) }
       }
     }
+    return duration
   }
 
   /// Commits, and publishes the state's new position: by this group, or by catching up.
-  private func commit(_ group: WriteGroup) throws {
+  ///
+  /// - Returns: The time that the commit took.
+  @discardableResult
+  private func commit(_ group: WriteGroup) throws -> Duration {
+    let start = background.now
     let outcome = try group.commit()
+    let duration = background.now - start
     if group.state.behind.takeRequest() { jobs.wake(settling, after: SettleJob.delay) }
     flushSoon()
     background.pass(.applied)
@@ -174,6 +187,7 @@ final class Writer: Sendable {
         jobs.wake(jobs[IndexBuildJob.self])
       }
     }
+    return duration
   }
 
   /// Has the commits flushed that need not have been yet.
@@ -260,12 +274,11 @@ final class Writer: Sendable {
 
   private func workOff() {
     gather()
-    let start = background.now
     do {
       try exclusively {
         let jobs = take(groupCount)
-        if !jobs.isEmpty { runGroup(jobs) }
-        queue.withLock { $0.last = (jobs.count, background.now - start) }
+        let commit = jobs.isEmpty ? .zero : runGroup(jobs)
+        queue.withLock { $0.last = (jobs.count, commit) }
       }
     } catch {
       for job in take(.max) { job.finish(.failure(error)) }
@@ -275,12 +288,12 @@ final class Writer: Sendable {
   }
 
   /// Waits until as many writes have joined as in the previous group, whose callers have just been
-  /// resumed and often write again; for at most half as long as that group took. Without it groups
-  /// are alternately small and large, and each small one costs a flush of its own.
+  /// resumed and often write again; for at most as long as that group's commit took, which is the
+  /// cost of one group more. So those who come later make their transactions beside the next group.
   private func gather() {
-    let (count, duration) = queue.withLock { $0.last }
-    let end = background.now + duration / 2
-    while queue.withLock({ $0.waiting.count }) < count, background.now < end {
+    let (count, commit) = queue.withLock { $0.last }
+    let end = background.now + min(commit, Writer.gatheringMax)
+    while queue.withLock({ !$0.isClosed && $0.waiting.count < count }), background.now < end {
       background.pass(.gathering)
     }
   }
