@@ -13,7 +13,7 @@ import Testing
 struct GroupTimelineTests {
   // MARK: Random histories
 
-  @Test("are those of the records", arguments: SeededGenerator.seeds(Array(1...8)))
+  @Test("are those of the records", arguments: SeededGenerator.seeds(Array(1...5)))
   func things(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomConditions(seed: seed)

@@ -104,7 +104,7 @@ struct PlanComparisonTests {
 
   @Test(
     "has the same rows as any other, and reads little more than the best",
-    arguments: SeededGenerator.seeds(Array(1...4)))
+    arguments: SeededGenerator.seeds(Array(1...3)))
   func everyPlan(_ seed: UInt64) throws {
     let directory = try TemporaryDirectory()
     var random = RandomConditions(seed: seed)
