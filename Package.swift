@@ -5,6 +5,13 @@ let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// Tools/test asks for a library that is optimized, with its assertions: the tests take a third of
+// the time then, and a build for debugging a few minutes more.
+let engineSettings =
+  Context.environment["CAMBIUM_OPTIMIZED"] == nil
+  ? settings
+  : settings + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 #if os(macOS)
   let utf8procConfig: String? = "libutf8proc"
 #else
@@ -42,11 +49,11 @@ let package = Package(
     .systemLibrary(
       name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
     .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
-    .target(name: "LMDB", dependencies: ["CLMDB", "CXXHash"], swiftSettings: settings),
+    .target(name: "LMDB", dependencies: ["CLMDB", "CXXHash"], swiftSettings: engineSettings),
     .target(
       name: "Cambium",
       dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc", "CPCRE2"],
-      swiftSettings: settings),
+      swiftSettings: engineSettings),
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),

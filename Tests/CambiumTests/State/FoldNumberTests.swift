@@ -59,7 +59,8 @@ struct FoldNumberTests {
         return reason.contains("later version of Cambium") && reason.contains("update this program")
       }
     }
-    #expect(try place.listing() == before)
+    let after = try place.listing()
+    #expect(after == before)
   }
 
   @Test("refuses to go on with a database that a later version has taken over meanwhile")

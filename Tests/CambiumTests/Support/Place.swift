@@ -143,10 +143,12 @@ final class Place: Sendable {
     }
   }
 
-  /// Every file below the database's directory, with its size and modification time.
+  /// Every file below the database's directory, with its size and modification time; of LMDB's
+  /// locks, which each opening writes to, the name.
   func listing() throws -> [String] {
     let files = FileManager.default
     return try files.subpathsOfDirectory(atPath: path).sorted().map { name in
+      if name.hasSuffix("/lock.mdb") { return name }
       let attributes = try files.attributesOfItem(atPath: "\(path)/\(name)")
       return "\(name) \(attributes[.size] ?? 0) \(attributes[.modificationDate] ?? 0)"
     }

@@ -146,10 +146,12 @@ def test_each_view_has_an_address_json_and_a_command(page, view):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_an_address_gives_the_same_view_elsewhere(page, view):
-    page.open(VIEWS[view])
-    first = page.text(f".pane.{view}")
-    page.open(VIEWS[view])
-    page.until(lambda: page.text(f".pane.{view}") == first)
+    def shown():
+        page.open(VIEWS[view])
+        return page.text(f".pane.{view}")
+
+    # What the engine is doing by itself may show once, such as a reader, and not the time after.
+    page.until(lambda: shown() == shown(), seconds=30)
     page.errors()
 
 
