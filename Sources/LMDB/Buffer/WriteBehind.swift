@@ -23,13 +23,11 @@ import Synchronization
 ///    process commits, it is dropped: the file has moved on without it. If it cannot be written, it
 ///    stays.
 /// 2. Entries before `committed` never change. So one thread can write them to the file while
-///    another runs a transaction, and commits it here.
-/// 3. `start` ≤ `written` ≤ `committed` ≤ `end`. Asserted after each change of `committed`.
-/// 4. Whoever writes commits to the file, or clears the buffer, holds `writing`. While one writes,
-///    a transaction may begin on the file as it was before, since the buffer still has it all.
+///    another runs a transaction.
+/// 3. `start` ≤ `written` ≤ `committed` ≤ `end`. Asserted after each change.
 @safe package final class WriteBehind: @unchecked Sendable {
   // It is Sendable because `buffer` is changed only by the one writer, and of its memory others
-  // only read what lies before `committed`, which is behind a mutex like all the rest.
+  // only read what lies before `committed`, which is behind the mutex like all the rest.
 
   private struct Places {
     /// The number of the file's transaction that all this follows.
@@ -38,13 +36,10 @@ import Synchronization
     var committed = EntryBuffer.start
     /// The number of transactions that begin in the file directly, since the last ones had to.
     var direct = 0
-    /// A time before the first commit that is not in the file: that of it, or of the last write.
+    /// The time of the first commit that is not in the file.
     var since = ContinuousClock.now
-    /// True from the first waiting commit, or a write that has left some, until somebody was asked
-    /// to write them.
+    /// True from the first waiting commit until somebody was asked to write it.
     var wantsWriting = false
-
-    var isEmpty: Bool { written == committed }
   }
 
   let environment: Environment
@@ -53,8 +48,6 @@ import Synchronization
   private let records: EntryBuffer.Records
   private let tables: [Table]
   private let bytesMax: Int
-  /// Held while commits are written to the file; before `places`.
-  private let writing = Mutex(())
   private let places = Mutex(Places())
   private let isPending = Atomic<Bool>(false)
   private let wasRead = Atomic<Bool>(false)
@@ -88,12 +81,12 @@ import Synchronization
     !isEmpty && places.withLock { $0.committed - EntryBuffer.start > bytesMax }
   }
 
-  /// A time before the first commit that is not in the file; nil if there is none.
+  /// The time of the first commit that is not in the file; nil if there is none.
   package var since: ContinuousClock.Instant? {
-    places.withLock { $0.isEmpty ? nil : $0.since }
+    places.withLock { $0.written == $0.committed ? nil : $0.since }
   }
 
-  /// True after commits began to wait: the caller has them written later.
+  /// True once after commits began to wait: the caller has them written later.
   package func takeRequest() -> Bool {
     if isEmpty { return false }
     return places.withLock { places in
@@ -104,8 +97,7 @@ import Synchronization
 
   // MARK: Writing to the file
 
-  /// Writes all commits until now to the file, for a reader that is about to begin. Any thread may
-  /// call it.
+  /// Writes all commits to the file, for a reader that is about to begin. Any thread may call it.
   ///
   /// The next transaction writes to the file itself: where there is a reader after each of them,
   /// there is nothing to gain.
@@ -113,30 +105,24 @@ import Synchronization
   /// - Returns: False if another process has written to the file, so that they were dropped.
   /// - Throws: ``StorageError``; the commits stay, for the next call.
   /// - Complexity: nothing if there are none; otherwise a sort and a put for each entry, and one
-  ///   commit of LMDB, after that of another thread.
+  ///   commit of LMDB.
   package func settle() throws -> Bool {
     if !wasRead.load(ordering: .relaxed) { wasRead.store(true, ordering: .relaxed) }
     return try isPending.load(ordering: .acquiring) ? write() : true
   }
 
-  /// Writes all commits until now to the file, for no reader.
+  /// Writes all commits to the file, for no reader.
   ///
   /// - Returns: As ``settle()``.
   /// - Throws: As ``settle()``.
   @discardableResult
   package func write() throws -> Bool {
-    try writing.withLock { _ in
-      let start = ContinuousClock.now
-      let (range, base) = places.withLock { ($0.written..<$0.committed, $0.base) }
-      if range.isEmpty { return true }
-      let isWritten = try write(range, after: base)
-      places.withLock { places in
-        // Where it is not, what was committed meanwhile does not follow the file either.
-        if isWritten { places.base += 1 }
-        places.written = range.upperBound
-        (places.since, places.wantsWriting) = (start, !places.isEmpty)
-        isPending.store(!places.isEmpty, ordering: .releasing)
-      }
+    try places.withLock { places in
+      if places.written == places.committed { return true }
+      let isWritten = try write(places.written..<places.committed, after: places.base)
+      if isWritten { places.base += 1 }
+      places.written = places.committed
+      isPending.store(false, ordering: .releasing)
       return isWritten
     }
   }
@@ -193,31 +179,16 @@ import Synchronization
   ///
   /// - Returns: The view of the file that the buffer's entries follow.
   func begin() throws -> ReadTransaction {
-    let view = try newestView()
-    if follows(view) { return view }
-    return try writing.withLock { _ in
-      // One that was being written may have been what the view has and `base` had not.
+    try places.withLock { places in
       let view = try newestView()
-      if !follows(view) { clear(before: view) }
+      let number = view.access.number
+      if number != places.base || places.written == places.committed {
+        unsafe buffer.pointee.clear()
+        (places.written, places.committed) = (EntryBuffer.start, EntryBuffer.start)
+        places.base = number
+        isPending.store(false, ordering: .releasing)
+      }
       return view
-    }
-  }
-
-  /// True if there are commits that follow a view of the file.
-  private func follows(_ view: borrowing ReadTransaction) -> Bool {
-    let number = view.access.number
-    return places.withLock { !$0.isEmpty && $0.base == number }
-  }
-
-  /// Drops what is in the buffer, for a transaction that follows a view of the file; `writing` is
-  /// held.
-  private func clear(before view: borrowing ReadTransaction) {
-    let number = view.access.number
-    places.withLock { places in
-      unsafe buffer.pointee.clear()
-      (places.written, places.committed) = (EntryBuffer.start, EntryBuffer.start)
-      places.base = number
-      isPending.store(false, ordering: .releasing)
     }
   }
 
@@ -239,7 +210,7 @@ import Synchronization
     places.withLock { places in
       let end = unsafe buffer.pointee.end
       if places.committed == end { return }
-      if places.isEmpty { (places.since, places.wantsWriting) = (.now, true) }
+      if places.written == places.committed { (places.since, places.wantsWriting) = (.now, true) }
       places.committed = end
       isPending.store(true, ordering: .releasing)
       assert(places.written <= places.committed)

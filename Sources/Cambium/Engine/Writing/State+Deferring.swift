@@ -25,17 +25,14 @@ extension State {
   /// The free disk space with which commits are deferred.
   private static let freeBytesMin: UInt64 = 64 << 20
 
-  /// Writes to the file what it lacks, for a reader that is about to begin, or for none.
+  /// Writes to the file what it lacks, for a reader that is about to begin.
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``, unless the file has what a
   ///   reader of the past looks for; what it lacks stays in memory.
-  func settle(
-    in directory: OpenDirectory, for moment: Moment = .now, isRead: Bool = true
-  ) throws {
+  func settle(in directory: OpenDirectory, for moment: Moment = .now) throws {
     do {
       try directory.usingReserve(of: self) {
-        let isWritten = try isRead ? behind.settle() : behind.write()
-        if !isWritten, try applied() < directory.feed.applied {
+        if try !behind.settle(), try applied() < directory.feed.applied {
           throw DatabaseError.busy(reason: "another process has written to the state meanwhile")
         }
       }
@@ -74,18 +71,13 @@ final class SettleJob: Job {
   func step(_ progress: ProgressReporter) throws -> JobStep {
     do {
       let state = try directory.latestState()
-      if let left = timeLeft(state), left <= .zero {
-        try state.settle(in: directory, isRead: false)
-      }
-      // Others may have been committed meanwhile.
-      return timeLeft(state).map { .after(max($0, .zero)) } ?? .whenDue
+      guard let since = state.behind.since else { return .whenDue }
+      let left = since + SettleJob.delay - .now
+      if left > .zero { return .after(left) }
+      try state.settle(in: directory)
+      return .whenDue
     } catch {
       return .after(CatchUpJob.first)
     }
-  }
-
-  /// The time after which the oldest commit must be written; nil if none is missing from the file.
-  private func timeLeft(_ state: State) -> Duration? {
-    state.behind.since.map { $0 + SettleJob.delay - .now }
   }
 }
