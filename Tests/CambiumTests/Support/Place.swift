@@ -144,13 +144,13 @@ final class Place: Sendable {
   }
 
   /// Every file below the database's directory, with its size and modification time; of LMDB's
-  /// locks, which each opening writes to, the name.
+  /// locks, which each opening writes to, the name and size.
   func listing() throws -> [String] {
     let files = FileManager.default
     return try files.subpathsOfDirectory(atPath: path).sorted().map { name in
-      if name.hasSuffix("/lock.mdb") { return name }
       let attributes = try files.attributesOfItem(atPath: "\(path)/\(name)")
-      return "\(name) \(attributes[.size] ?? 0) \(attributes[.modificationDate] ?? 0)"
+      let named = "\(name) \(attributes[.size] ?? 0)"
+      return name.hasSuffix("/lock.mdb") ? named : "\(named) \(attributes[.modificationDate] ?? 0)"
     }
   }
 }
