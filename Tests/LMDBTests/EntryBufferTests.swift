@@ -27,7 +27,7 @@ struct EntryBufferTests {
   private func find(_ key: String, _ table: Table, in buffer: borrowing EntryBuffer) -> String?? {
     let key = Array(key.utf8)
     return unsafe key.withUnsafeBytes { key in
-      switch unsafe buffer.find(table, key) {
+      switch unsafe buffer.find(table, key, EntryBuffer.hash(table, key)) {
       case .none: return String??.none
       case .deleted: return .some(.none)
       case .value(let bytes): return unsafe String(decoding: bytes, as: UTF8.self)

@@ -1,8 +1,6 @@
 // Commits that reach the file later. The judge is a dictionary, which is changed as transactions
 // change the table; a reader that begins after `settle` must find what it holds, and nothing else.
 
-import Dispatch
-import Synchronization
 import Testing
 
 @testable import LMDB
@@ -59,9 +57,16 @@ struct WriteBehindTests {
       } else {
         _ = consume transaction
       }
-      if random.next() % 6 == 0 {
+      if behind.isFull || random.next() % 9 == 0 { try behind.turn() }
+      switch random.next() % 18 {
+      case 0..<3:
         #expect(try behind.settle())
         #expect(try Self.content(environment, table) == model)
+      case 3..<5:
+        #expect(try behind.writeBack())
+        #expect(!behind.isBackWaiting)
+      case 5: #expect(try behind.write() && behind.isEmpty)
+      default: break
       }
     }
     #expect(try behind.settle())
@@ -119,6 +124,7 @@ struct WriteBehindTests {
       }
       try transaction.commit()
       if group == 12 { try behind.write() }
+      if group == 4 || group == 15 { try behind.turn() }
     }
     #expect(try behind.settle())
     let found = try Self.content(environment, table)
@@ -142,6 +148,44 @@ struct WriteBehindTests {
     #expect(try Self.content(environment, table).isEmpty && behind.since != nil)
     #expect(try behind.write() && behind.isEmpty && behind.since == nil)
     #expect(try Self.content(environment, table).count == 6)
+  }
+
+  @Test("go on in another buffer once one is full, and follow it into the file")
+  func turning() throws {
+    let environment = try directory.open()
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 2000)
+    var model: Model = [:]
+    func write(_ changes: [String: String?], _ found: [String: String?]) throws {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      for (key, value) in found { #expect(try transaction.access.get(table, key) == value) }
+      for (key, value) in changes {
+        if let value { try transaction.put(table, key, value) }
+        if value == nil { try transaction.delete(table, key) }
+        model[key] = value
+      }
+      try transaction.commit()
+    }
+    try write(["a": "1", "b": "1", "c": "1"], [:])
+    #expect(behind.takeRequest() == .later && behind.takeRequest() == nil)
+    try behind.turn()
+    #expect(behind.isBackWaiting && behind.takeRequest() == .now)
+    try write(["a": "2", "b": nil, "d": "2"], ["a": "1", "b": "1", "c": "1", "d": nil])
+    // The full one alone.
+    #expect(try behind.writeBack() && !behind.isBackWaiting && !behind.isEmpty)
+    #expect(try Self.content(environment, table) == ["a": "1", "b": "1", "c": "1"])
+    #expect(behind.takeRequest() == .later)
+    try write(["c": nil], ["a": "2", "b": nil, "c": "1", "d": "2"])
+    try behind.turn()
+    try write(["b": "3"], ["a": "2", "b": nil, "c": nil, "d": "2"])
+    // One that has not been written yet is written before the next one is left to others.
+    try behind.turn()
+    #expect(try Self.content(environment, table) == ["a": "2", "d": "2"])
+    try write(["e": "4"], ["a": "2", "b": "3", "d": "2", "e": nil])
+    // Both at once, the older one first.
+    try write(["b": "5"], ["b": "3"])
+    #expect(try behind.settle() && behind.isEmpty && behind.since == nil)
+    #expect(try Self.content(environment, table) == model)
   }
 
   @Test("are written at once by a transaction after one that was read, and after one with a cursor")
@@ -224,6 +268,32 @@ struct WriteBehindTests {
     #expect(try Self.content(environment, table).keys.sorted() == ["small"])
   }
 
+  @Test("stay in a full buffer that cannot be written, and the other one is not left then")
+  func failureOfBack() throws {
+    let environment = try directory.open(mapSize: 1 << 16, mapSizeMax: 1 << 16)
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    func put(_ key: String, _ count: Int, expecting counts: [String: Int]) throws {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      for (key, count) in counts {
+        #expect(try transaction.access.get(table, key)?.count == count)
+      }
+      try transaction.put(table, key, String(repeating: "v", count: count))
+      try transaction.commit()
+    }
+    try put("large", 200_000, expecting: [:])
+    try behind.turn()
+    try put("small", 10, expecting: ["large": 200_000])
+    for _ in 0..<2 {
+      #expect(try kind { try behind.writeBack() } == .mapFull)
+      #expect(try kind { try behind.write() } == .mapFull)
+      #expect(try kind { try behind.turn() } == .mapFull)
+    }
+    try put("last", 20, expecting: ["large": 200_000, "small": 10])
+    #expect(behind.isBackWaiting && !behind.isEmpty)
+    #expect(try Self.content(environment, table).isEmpty)
+  }
+
   @Test("are dropped once another has written to the file")
   func foreignCommit() throws {
     let environment = try directory.open()
@@ -236,9 +306,13 @@ struct WriteBehindTests {
       try transaction.commit()
     }
     try put("mine", to: behind)
+    try behind.turn()
+    try put("mine, too", to: behind)
     try put("other", to: nil)
-    #expect(try !behind.write())
+    #expect(try !behind.writeBack() && behind.isEmpty)
     try put("mine again", to: behind)
+    try behind.turn()
+    try put("and again", to: behind)
     try put("another", to: nil)
     // A transaction that begins sees the file, without what was dropped.
     var transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
@@ -253,49 +327,5 @@ struct WriteBehindTests {
     #expect(try behind.settle())
     let keys = try Self.content(environment, table).keys.sorted()
     #expect(keys == ["a third", "another", "last", "other"])
-  }
-
-  // MARK: Threads
-
-  @Test("are found whole by readers on other threads, once they are committed")
-  func readers() throws {
-    let environment = try directory.open()
-    let table = try environment.table("words")
-    let behind = WriteBehind(environment, bytesMax: 20_000)
-    let committed = Atomic<Int>(0)
-    let isOver = Atomic<Bool>(false)
-    let problems = Mutex<[String]>([])
-    @Sendable func read() throws {
-      let least = committed.load(ordering: .acquiring)
-      #expect(try behind.settle())
-      let found = try Self.content(environment, table)
-      let numbers = Set(found.values)
-      let number = numbers.first.flatMap { Int($0) } ?? 0
-      if numbers.count > 1 || number < least || found.count != min(number, 1) * 50 {
-        problems.withLock { $0.append("\(number) after \(least): \(found.count) \(numbers)") }
-      }
-    }
-    DispatchQueue.concurrentPerform(iterations: 3) { thread in
-      do {
-        if thread > 0 {
-          while !isOver.load(ordering: .relaxed) {
-            try read()
-            usleep(UInt32(thread * 300))
-          }
-          return
-        }
-        defer { isOver.store(true, ordering: .relaxed) }
-        for number in 1...2000 {
-          let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
-          for key in 0..<50 { try transaction.put(table, "key \(key)", "\(number)") }
-          try transaction.commit()
-          committed.store(number, ordering: .releasing)
-        }
-      } catch {
-        problems.withLock { $0.append("\(error)") }
-        isOver.store(true, ordering: .relaxed)
-      }
-    }
-    #expect(problems.withLock { $0 } == [])
   }
 }

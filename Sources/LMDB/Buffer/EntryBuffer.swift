@@ -138,18 +138,21 @@ import CXXHash
 
   // MARK: Lookups
 
-  /// The newest record of a key.
+  /// True if no key was ever added since it was cleared.
   @inline(__always)
-  func find(_ table: Table, _ key: UnsafeRawBufferPointer) -> Found {
+  var isEmpty: Bool { usedSlots == 0 }
+
+  /// The newest record of a key, whose hash a caller with two buffers makes once.
+  @inline(__always)
+  func find(_ table: Table, _ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Found {
     if usedSlots == 0 { return unsafe .none }
-    let hash = unsafe EntryBuffer.hash(table, key)
     guard let slot = unsafe find(table.index, key, hash) else { return unsafe .none }
     let record = unsafe self.record(at: Int(slots[slot].place))
     return unsafe record.kind == .delete ? .deleted : .value(record.value)
   }
 
   @inline(__always)
-  private static func hash(_ table: Table, _ key: UnsafeRawBufferPointer) -> UInt32 {
+  static func hash(_ table: Table, _ key: UnsafeRawBufferPointer) -> UInt32 {
     unsafe UInt32(
       truncatingIfNeeded: XXH3_64bits_withSeed(key.baseAddress, key.count, UInt64(table.index)))
   }

@@ -26,7 +26,7 @@ import CLMDB
       let view = try behind.begin()
       // One without pages of its own would keep the map from growing.
       if view.access.pages != nil {
-        marks = [unsafe behind.buffer.pointee.end]
+        marks = [unsafe behind.front.pointee.end]
         self.view = consume view
         return
       }
@@ -36,7 +36,7 @@ import CLMDB
   }
 
   deinit {
-    if let first = marks.first { unsafe behind?.buffer.pointee.rewind(to: first) }
+    if let first = marks.first { unsafe behind?.front.pointee.rewind(to: first) }
   }
 
   // MARK: Lookups
@@ -63,7 +63,7 @@ import CLMDB
   ) throws -> MDB_val? {
     guard let behind, let access = view?.access else { return nil }
     try unsafe checkKey(key.bytes)
-    switch unsafe behind.buffer.pointee.find(table, key) {
+    switch unsafe behind.find(table, key) {
     case .deleted: return nil
     case .value(let bytes): return unsafe MDB_val(bytes)
     case .none: break
@@ -116,7 +116,7 @@ import CLMDB
     guard let behind else { return false }
     return unsafe key.withUnsafeBytes { key in
       unsafe value.withUnsafeBytes { value in
-        unsafe behind.buffer.pointee.add(kind, table, key, value)
+        unsafe behind.front.pointee.add(kind, table, key, value)
       }
     }
   }
@@ -132,7 +132,7 @@ import CLMDB
     if direct != nil {
       try direct?.savepoint()
     } else if let behind {
-      marks.append(unsafe behind.buffer.pointee.end)
+      marks.append(unsafe behind.front.pointee.end)
     }
   }
 
@@ -146,7 +146,7 @@ import CLMDB
     if direct != nil {
       direct?.rollBack()
     } else {
-      unsafe behind?.buffer.pointee.rewind(to: marks.removeLast())
+      unsafe behind?.front.pointee.rewind(to: marks.removeLast())
     }
   }
 
@@ -173,7 +173,7 @@ import CLMDB
     }
     // Bytes lent from the view and the buffer may still be in use, so both stay as they are.
     direct = try replayed(behind)
-    unsafe behind.buffer.pointee.rewind(to: first)
+    unsafe behind.front.pointee.rewind(to: first)
     marks = []
   }
 
@@ -190,12 +190,12 @@ import CLMDB
 
   private func replay(_ behind: WriteBehind) throws -> DirectTransaction {
     var transaction = try behind.beginDirectly()
-    let ends = marks.dropFirst() + [unsafe behind.buffer.pointee.end]
+    let ends = marks.dropFirst() + [unsafe behind.front.pointee.end]
     for (index, (mark, end)) in zip(marks, ends).enumerated() {
       if index > 0 { try transaction.savepoint() }
       var place = mark
       while place < end {
-        let record = unsafe behind.buffer.pointee.records.record(at: place)
+        let record = unsafe behind.front.pointee.records.record(at: place)
         try transaction.apply(record)
         place = record.end
       }

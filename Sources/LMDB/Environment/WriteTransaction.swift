@@ -12,7 +12,7 @@ package enum PutMode: Sendable {
 /// consumes it, and leaving scope any other way aborts. It must begin and end on one thread (H7).
 ///
 ///     directly           LMDB's transaction from the beginning
-///     behind             entries are kept in a buffer; single keys are looked up in it, then in
+///     behind             entries are kept in memory; single keys are looked up there, then in
 ///                        the file. The first cursor makes it a transaction of LMDB.
 @safe package struct WriteTransaction: ~Copyable {
   /// In one place, to which its views lead.

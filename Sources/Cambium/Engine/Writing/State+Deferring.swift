@@ -1,12 +1,14 @@
 // Commits of the state that its file gets later, several together.
 //
 //     write, write, … ──▶ buffer ──▶ 2 MiB, 50 ms, a reader, the end ──▶ the state's file
+//                                    in the background, where nobody waits for it
 //
 // The log has them already, so nothing is lost with the process: the next one folds them in again.
 // Nobody sees the difference, since every reader of this process has the buffer written first, and
 // nothing is deferred while another process has the state open. One that opens it meanwhile folds
 // in the log's newest records before it writes anything else; what is in memory is dropped then.
 
+import Dispatch
 import LMDB
 
 extension State {
@@ -18,8 +20,11 @@ extension State {
     guard behind.isEnabled else { return false }
     // If another process has come meanwhile, the waiting commits are written with this one.
     if !behind.isEmpty { return true }
-    if environment.isShared { return false }
-    return Files.freeBytes(at: environment.path).map { $0 > State.freeBytesMin } ?? true
+    return !environment.isShared && hasRoomToDefer
+  }
+
+  private var hasRoomToDefer: Bool {
+    Files.freeBytes(at: environment.path).map { $0 > State.freeBytesMin } ?? true
   }
 
   /// The free disk space with which commits are deferred.
@@ -30,9 +35,24 @@ extension State {
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``, unless the file has what a
   ///   reader of the past looks for; what it lacks stays in memory.
   func settle(in directory: OpenDirectory, for moment: Moment = .now) throws {
+    try settle(in: directory, for: moment) { try behind.settle() }
+  }
+
+  /// Writes to the file what it lacks, for no reader; of two buffers only the one that is full.
+  ///
+  /// - Throws: As ``settle(in:for:)``.
+  fileprivate func settleForNobody(in directory: OpenDirectory) throws {
+    try settle(in: directory, for: .now) {
+      try behind.isBackWaiting ? behind.writeBack() : behind.write()
+    }
+  }
+
+  private func settle(
+    in directory: OpenDirectory, for moment: Moment, _ write: () throws -> Bool
+  ) throws {
     do {
       try directory.usingReserve(of: self) {
-        if try !behind.settle(), try applied() < directory.feed.applied {
+        if try !write(), try applied() < directory.feed.applied {
           throw DatabaseError.busy(reason: "another process has written to the state meanwhile")
         }
       }
@@ -51,14 +71,21 @@ extension State {
   }
 
   /// Writes to the file what it must have now: a commit that another process may be about to look
-  /// for, or too much to keep. The writer's turn must be held.
+  /// for, or too much to keep, of which the last part is left to the background. The writer's turn
+  /// must be held.
   func settleCommit(in directory: OpenDirectory) throws {
-    if behind.isEmpty || !behind.isFull && !environment.isShared { return }
-    try directory.usingReserve(of: self) { try behind.write() }
+    if behind.isEmpty { return }
+    let isFull = behind.isFull
+    if environment.isShared || isFull && !hasRoomToDefer {
+      try directory.usingReserve(of: self) { try behind.write() }
+    } else if isFull {
+      try directory.usingReserve(of: self) { try behind.turn() }
+    }
   }
 }
 
-/// Writes what the state's file lacks once nothing else has done so for a while.
+/// Writes what the state's file lacks: a full buffer at once, the rest once it has waited for a
+/// while.
 final class SettleJob: Job {
   let name = "settle"
   private unowned let directory: OpenDirectory
@@ -67,17 +94,24 @@ final class SettleJob: Job {
 
   init(_ directory: OpenDirectory) { self.directory = directory }
 
+  /// Writers may wait for it.
+  var quality: DispatchQoS { .userInitiated }
+
   /// A failure is reported as that of a commit.
   func step(_ progress: ProgressReporter) throws -> JobStep {
     do {
       let state = try directory.latestState()
-      guard let since = state.behind.since else { return .whenDue }
-      let left = since + SettleJob.delay - .now
-      if left > .zero { return .after(left) }
-      try state.settle(in: directory)
-      return .whenDue
+      if let left = timeLeft(state), left <= .zero { try state.settleForNobody(in: directory) }
+      // Others may have been committed meanwhile.
+      return timeLeft(state).map { .after(max($0, .zero)) } ?? .whenDue
     } catch {
       return .after(CatchUpJob.first)
     }
+  }
+
+  /// The time after which commits must be written; nil if none are missing from the file.
+  private func timeLeft(_ state: State) -> Duration? {
+    if state.behind.isBackWaiting { return .zero }
+    return state.behind.since.map { $0 + SettleJob.delay - .now }
   }
 }

@@ -174,7 +174,9 @@ final class Writer: Sendable {
     let start = background.now
     let outcome = try group.commit()
     let duration = background.now - start
-    if group.state.behind.takeRequest() { jobs.wake(settling, after: SettleJob.delay) }
+    if let urgency = group.state.behind.takeRequest() {
+      jobs.wake(settling, after: urgency == .now ? .zero : SettleJob.delay)
+    }
     flushSoon()
     background.pass(.applied)
     switch outcome {
