@@ -4,6 +4,8 @@ final class CollectionPlan: Sendable {
   let definition: CollectionDefinition
   /// The declared properties, in ascending order of their names' numbers.
   let properties: [PropertyPlan]
+  /// The part of each property's rules that tags of values decide, in the same order.
+  let tagRules: [TagRule]
   /// The declared indexes, and one for each reference that has no index.
   let indexes: [IndexPlan]
   /// True if any index is unique.
@@ -43,6 +45,7 @@ final class CollectionPlan: Sendable {
     properties = try definition.properties
       .map { try PropertyPlan($0, name: try catalog.defined($0.name)) }
       .sorted { $0.name < $1.name }
+    tagRules = try properties.map { try TagRule($0) }
     changesValues = properties.contains {
       $0.hasDomains || $0.omitted != nil || $0.definition.mustExist
     }

@@ -11,26 +11,23 @@ extension CollectionPlan {
     var broken: [(property: PropertyPlan?, element: Value?, reason: String)] = []
     if let reason = try definition.keys?.refusal(key) { broken.append((nil, nil, reason)) }
     var place = 0
-    for property in properties {
+    for index in tagRules.indices {
+      let rule = tagRules[index]
       var isThere = false
       while place < table.count {
         let name = try table.name(record, place)
-        isThere = name == property.name
-        if name >= property.name { break }
+        isThere = name == rule.name
+        if name >= rule.name { break }
         place += 1
       }
       guard isThere else {
-        if property.isMissed { broken.append((property, nil, "is required")) }
+        if !rule.mayBeAbsent { broken.append((properties[index], nil, "is required")) }
         continue
       }
-      let value = record.extracting(try table.value(record, place))
-      if let reason = try property.refusal(value) {
-        broken.append((property, nil, reason))
-      } else if let elements = property.elements,
-        try value.load(UInt8.self, at: 0) != ValueTag.null
-      {
-        broken += try elements.refusals(value).map { (property, $0.element, $0.reason) }
-      }
+      let value = try table.value(record, place)
+      if rule.holds(for: try record.load(UInt8.self, at: value.lowerBound)) { continue }
+      let (property, stored) = (properties[index], record.extracting(value))
+      broken += try property.refusals(stored).map { (property, $0.element, $0.reason) }
     }
     if broken.isEmpty { return }
     let path = path.appending(try Key(key))
@@ -51,18 +48,44 @@ extension CollectionDefinition.KeyType {
   }
 }
 
-extension PropertyPlan {
-  /// True if a record must have a value.
-  fileprivate var isMissed: Bool { definition.isRequired && standIn.ofAbsence.isEmpty }
+/// The part of a property's rules that the tag of its value decides. Each record is checked against
+/// it, so it holds no references: following those of a plan takes longer than the check itself.
+struct TagRule: Sendable {
+  let name: NameID
+  let mayBeAbsent: Bool
+  /// A bit for each tag whose values are all allowed.
+  private let allowed: UInt32
 
-  /// The reason why the property may not have a stored value; nil if it may.
-  @inline(__always)
-  fileprivate func refusal(_ value: RawSpan) throws -> String? {
-    if try value.load(UInt8.self, at: 0) == ValueTag.null {
-      return definition.isRequired && standIn.ofNull.isEmpty ? "is required" : nil
+  init(_ plan: PropertyPlan) throws {
+    name = plan.name
+    mayBeAbsent = !plan.definition.isRequired || !plan.standIn.ofAbsence.isEmpty
+    let mayBeNull = !plan.definition.isRequired || !plan.standIn.ofNull.isEmpty
+    var allowed: UInt32 = mayBeNull ? 1 << ValueTag.null : 0
+    let type = plan.definition.type
+    if !plan.hasDomains && type.member == nil {
+      for tag in ValueTag.false...ValueTag.blob
+      where try [tag].lend({ try type.takes($0) }) {
+        allowed |= 1 << tag
+      }
     }
-    if try !definition.type.takes(value) { return "must be \(definition.type)" }
-    if let domain, try !domain.holds(value) { return "must be \(domain)" }
-    return nil
+    self.allowed = allowed
+  }
+
+  /// True if all values with a tag are allowed; others need a closer look.
+  @inline(__always)
+  func holds(for tag: UInt8) -> Bool { allowed & (1 << tag) != 0 }
+}
+
+extension PropertyPlan {
+  /// The reasons why the property may not have a stored value, or an element in it.
+  fileprivate func refusals(
+    _ value: RawSpan
+  ) throws -> [(element: Value?, reason: String)] {
+    if try value.load(UInt8.self, at: 0) == ValueTag.null {
+      return definition.isRequired && standIn.ofNull.isEmpty ? [(nil, "is required")] : []
+    }
+    if try !definition.type.takes(value) { return [(nil, "must be \(definition.type)")] }
+    if let domain, try !domain.holds(value) { return [(nil, "must be \(domain)")] }
+    return try elements?.refusals(value) ?? []
   }
 }
