@@ -72,6 +72,38 @@ struct TailTests {
     try place.place.expectSound()
   }
 
+  @Test("is made larger once several commits were too large for it, and stays so")
+  func growing() throws {
+    let file = Tail.path(in: "\(place.path)/log")
+    let database = try place.open(bytes: 8 << 10, bytesMax: 64 << 10)
+    try place.write(0..<4, to: database)
+    #expect(try place.tail(of: database) == [3, 4])
+    // One alone, and one that a larger file would not take either, are no reason.
+    try place.write(4..<5, to: database, text: 3000)
+    try place.write(5..<6, to: database, text: 30_000)
+    try place.write(6..<7, to: database)
+    #expect(try place.tail(of: database) == [7])
+    #expect(Files.size(of: file) == 8 << 10)
+    // The second one gives the file up, and the next one makes a larger one.
+    try place.write(7..<9, to: database, text: 3000)
+    #expect(try place.tail(of: database) == [])
+    try place.write(9..<13, to: database, text: 3000)
+    #expect(try place.tail(of: database) == [10, 11, 12, 13])
+    #expect(Files.size(of: file) == 64 << 10)
+    let crashed = try place.crash()
+    try place.expect(database, 0..<13)
+    try database.close()
+    for path in [place.path, crashed] {
+      let database = try place.open(bytes: 8 << 10, at: path)
+      try place.write(13..<14, to: database)
+      let commit = try database.directory.log.newestCommit
+      try place.write(14..<16, to: database, text: 3000)
+      #expect(try database.directory.log.newestCommit == commit)
+      try place.expect(database, 0..<16)
+      try database.close()
+    }
+  }
+
   @Test("serves a reader that has begun before its records moved, and was written over")
   func readersThatStay() throws {
     let database = try place.open(bytes: 8 << 10)

@@ -15,13 +15,15 @@ struct TailedPlace {
 
   func beside(_ name: String) -> String { place.beside(name) }
 
-  func open(bytes: Int = 64 << 10, at path: String? = nil) throws -> Database {
-    try TailedPlace.open(path ?? place.path, bytes: bytes)
+  func open(
+    bytes: Int = 64 << 10, bytesMax: Int = 0, at path: String? = nil
+  ) throws -> Database {
+    try TailedPlace.open(path ?? place.path, bytes: bytes, bytesMax: bytesMax)
   }
 
-  static func open(_ path: String, bytes: Int = 64 << 10) throws -> Database {
+  static func open(_ path: String, bytes: Int = 64 << 10, bytesMax: Int = 0) throws -> Database {
     var options = Database.Options()
-    options.stepSizes.tail = TailSizes(bytes: bytes, commitsBefore: 1)
+    options.stepSizes.tail = TailSizes(bytes: bytes, bytesMax: bytesMax, commitsBefore: 1)
     return try Database(at: path, options: options)
   }
 

@@ -61,6 +61,7 @@ extension Database.Options {
     case .soon(let limit):
       // Few commits are to be so large that they go to LMDB, which flushes at once.
       sizes.bytes *= Database.Options.tailGrowth
+      sizes.bytesMax = 0
       sizes.commitsBefore = 0
       sizes.flushesWithin = max(limit, .zero)
     case .memory: sizes.bytes = 0

@@ -12,7 +12,7 @@ package struct StepSizes: Sendable {
   /// The bytes of operations after which a transaction of a replay ends.
   package var replayBytes = Replay.stepBytes
   /// The sizes of the log's tail where each commit is flushed; it is larger where that is later.
-  package var tail = TailSizes(bytes: 256 << 10, commitsBefore: 8)
+  package var tail = TailSizes(bytes: 256 << 10, bytesMax: 1 << 20, commitsBefore: 8)
   /// The disk space that is reserved for commits of the state: enough for the pages that a usual
   /// group of writes changes.
   package var reserveBytes = 1 << 20

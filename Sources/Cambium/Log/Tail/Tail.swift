@@ -1,17 +1,6 @@
 import LMDB
 import Synchronization
 
-/// The size of a tail, and the rules for making and flushing it.
-package struct TailSizes: Sendable {
-  /// The size of a file that is made; none is made or written if it is 0. A group of records that
-  /// take more than a quarter of it goes to LMDB.
-  package var bytes = 0
-  /// The commits before a process makes a file: one that writes once does not need it.
-  package var commitsBefore = 0
-  /// The longest time for which what was written may not be flushed; nil if each commit is.
-  package var flushesWithin: Duration?
-}
-
 /// A file in front of the log's environment, to which small commits are appended first.
 ///
 ///     commit ──▶ log/tail, one flush ──▶ full, or any other commit ──▶ LMDB
@@ -40,12 +29,24 @@ final class Tail: Sendable {
     var transaction: UInt64 = 0
     /// True while this process writes a frame, which is not to be taken for another's.
     var isAppending = false
+    /// The size of the next file.
+    var bytes: Int
     /// The commits that would have gone to the tail if there were one.
     var commitsWithout = 0
+    /// The commits that would have gone to a larger file.
+    var commitsTooLarge = 0
     /// A time before the first commit that may not be durable; nil if all are.
     private(set) var unflushedSince: ContinuousClock.Instant?
     /// True if nobody has been asked yet to flush it.
     var wantsFlush = false
+
+    /// Notes a commit that is too large for the file; the next one that is made may be larger.
+    mutating func noteTooLarge(_ count: Int, _ sizes: TailSizes) {
+      if count > sizes.bytesMax / 4 { return }
+      commitsTooLarge += 1
+      if commitsTooLarge <= sizes.commitsBefore { return }
+      (bytes, commitsWithout) = (sizes.bytesMax, sizes.commitsBefore + 1)
+    }
 
     mutating func noteUnflushed(since time: ContinuousClock.Instant) {
       if unflushedSince == nil { (unflushedSince, wantsFlush) = (time, true) }
@@ -68,7 +69,7 @@ final class Tail: Sendable {
   private let path: String
   private let isReadOnly: Bool
   private let sizes: TailSizes
-  private let content = Mutex(Content())
+  private let content: Mutex<Content>
 
   /// The free disk space with which a file is made.
   private static let freeBytesMin: UInt64 = 64 << 20
@@ -77,6 +78,7 @@ final class Tail: Sendable {
     self.path = path
     self.sizes = sizes
     self.isReadOnly = isReadOnly
+    content = Mutex(Content(bytes: sizes.bytes))
   }
 
   /// The file of a log in a directory.
@@ -234,7 +236,7 @@ final class Tail: Sendable {
 
   /// The bytes that LMDB may need for all that the tail can hold.
   var roomForMoving: Int {
-    2 * max(sizes.bytes, content.withLock { $0.round?.file.size ?? 0 })
+    2 * content.withLock { max($0.bytes, $0.round?.file.size ?? 0) }
   }
 
   /// True if the disk had room for moving a few pages of frames ago.
@@ -246,7 +248,9 @@ final class Tail: Sendable {
   /// True if the file is so small that the next commit of LMDB should give it up, and a later one
   /// make a larger one.
   var isTooSmall: Bool {
-    let isSmall = content.withLock { $0.round.map { $0.file.size < sizes.bytes } ?? false }
+    let isSmall = content.withLock { content in
+      content.round.map { $0.file.size < content.bytes } ?? false
+    }
     return isSmall && hasRoomForFile
   }
 
@@ -258,16 +262,15 @@ final class Tail: Sendable {
   ///
   /// - Returns: The mark under which the next commit of LMDB must name it; nil if none was made.
   func makeIfWanted() -> TailMark? {
-    let isWanted = content.withLock { content in
-      if content.round != nil || content.commitsWithout <= sizes.commitsBefore { return false }
+    let wanted = content.withLock { content -> Int? in
+      if content.round != nil || content.commitsWithout <= sizes.commitsBefore { return nil }
       content.commitsWithout = 0
-      return true
+      return content.bytes
     }
     // Without it commits go to LMDB, as they have done until now.
-    guard isWanted, hasRoomForFile,
-      (try? PrewrittenFile.make(path, size: sizes.bytes)) != nil
+    guard let wanted, hasRoomForFile, (try? PrewrittenFile.make(path, size: wanted)) != nil
     else { return nil }
-    return TailMark(seed: UInt64.random(in: .min ... .max), bytes: sizes.bytes)
+    return TailMark(seed: UInt64.random(in: .min ... .max), bytes: wanted)
   }
 
   /// Appends records, if there is a file with room for them; the writer's lock is held, and
@@ -314,7 +317,10 @@ final class Tail: Sendable {
   /// Keeps readers from taking what is about to be written for another process's.
   private func beginAppending(_ count: Int) -> TailRound? {
     content.withLock { content in
-      guard count <= sizes.bytes / 4 else { return nil }
+      guard count <= max(content.bytes, content.round?.file.size ?? 0) / 4 else {
+        content.noteTooLarge(count, sizes)
+        return nil
+      }
       guard let round = content.round else {
         content.commitsWithout += 1
         return nil
