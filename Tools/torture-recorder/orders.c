@@ -1,8 +1,9 @@
 // The orders that a process gets: at which of its calls it dies, and which of them fail.
 //
 //   TORTURE_KILL       N:before, N:half or N:after
-//   TORTURE_FAULT      N:KIND:once or on (from then on); a fourth part counts only calls on paths
-//                      that contain it. The kinds:
+//   TORTURE_FAULT      N:KIND:once or on (from then on); a fourth part counts only calls on the
+//                      path that it is; with a slash before it, on those that contain it. The
+//                      kinds:
 //                        EIO, ENOSPC, EINTR   the call is not made, and fails
 //                        SHORT                only the first half is written
 //                        LATE                 the call does its work, and reports EIO
@@ -54,6 +55,13 @@ static void die(void) {
   for (;;) pause();
 }
 
+// True if the order is about a path.
+static int is_meant(const char *path) {
+  if (*fault_path == '/') return strstr(path, fault_path) != NULL;
+  size_t count = strlen(path), end = strlen(fault_path);
+  return count > end && path[count - end - 1] == '/' && !strcmp(path + count - end, fault_path);
+}
+
 // Counts a call, which may be the one to die at. Returns the error to fail with, one of the other
 // outcomes, or 0.
 int count(int kind, int is_synced, const char *path) {
@@ -61,7 +69,7 @@ int count(int kind, int is_synced, const char *path) {
   if (calls == kill_at && kill_when == BEFORE) die();
   long number = calls;
   if (*fault_path) {
-    if (!path || !strstr(path, fault_path)) return 0;
+    if (!path || !is_meant(path)) return 0;
     number = ++matching;
   }
   int is_due = fault && (number == fault_at || (fault_lasts && number > fault_at));

@@ -79,7 +79,7 @@ struct Recording {
     let first = calls.first { $0.isCounted }?.process
     var left = order.number
     for (index, call) in calls.enumerated() where call.isCounted && call.process == first {
-      if let path = order.path, !call.path.contains(path) { continue }
+      if let path = order.path, call.path != path { continue }
       left -= 1
       if left == 0 { return index }
     }

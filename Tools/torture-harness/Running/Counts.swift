@@ -6,14 +6,14 @@ struct Counts: CustomStringConvertible {
   /// Jobs that cannot be run here, and those that could not be run to their end.
   var skipped = 0
   var broken = 0
-  /// Planted bugs, and those that were not found.
+  /// The number of planted bugs, and the names of those that were not found.
   var controls = 0
-  var missed = 0
+  var missed: [String] = []
   /// The measurements of the recovery of a large database, on one line.
   var recovery = ""
 
   /// True if a promise was broken, or something could not be tried.
-  var isBad: Bool { missed + broken > 0 || violations.values.contains { $0 > 0 } }
+  var isBad: Bool { !missed.isEmpty || broken > 0 || violations.values.contains { $0 > 0 } }
 
   var description: String {
     var lines = ["", Counts.line("trial", ["cases", "violations", "seconds"])]
@@ -23,7 +23,10 @@ struct Counts: CustomStringConvertible {
     }
     if skipped > 0 { lines.append("skipped: \(skipped)") }
     if broken > 0 { lines.append("broken off: \(broken)") }
-    if controls > 0 { lines.append("planted bugs found: \(controls - missed) of \(controls)") }
+    if controls > 0 {
+      lines.append("planted bugs found: \(controls - missed.count) of \(controls)")
+    }
+    for bug in missed { lines.append("missed: \(bug)") }
     if !recovery.isEmpty { lines.append("recovery of 2,000,000 nodes: \(recovery)") }
     return lines.joined(separator: "\n")
   }

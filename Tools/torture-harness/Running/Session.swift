@@ -129,7 +129,7 @@ struct Session {
   private mutating func runControls() {
     for control in controls where !System.exists(stop) {
       counts.controls += 1
-      if !control.jobs.allSatisfy({ finds(control.bug, $0) }) { counts.missed += 1 }
+      if !control.jobs.allSatisfy({ finds(control.bug, $0) }) { counts.missed.append(control.bug) }
     }
   }
 

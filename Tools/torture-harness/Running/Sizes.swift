@@ -61,11 +61,12 @@ struct Sizes: Sendable {
   }
 
   /// Draws the log's tail: none, one that is full soon, or one that holds all that there is. A
-  /// planted bug meets none and one by turns.
+  /// planted bug meets none by turns, and one that is there from the first small commit on.
   private mutating func drawTail(_ tightSeed: UInt64?, _ random: inout SeededGenerator) {
     let drawn = [0, 2 << 10, 8 << 10, 64 << 10][random.below(4)]
-    options.stepSizes.tail.bytes = tightSeed.map { $0 / 2 % 2 == 0 ? 0 : 8 << 10 } ?? drawn
-    options.stepSizes.tail.commitsBefore = random.below(3)
+    options.stepSizes.tail.bytes = tightSeed.map { $0 / 2 % 2 == 0 ? 0 : 64 << 10 } ?? drawn
+    options.stepSizes.tail.commitsBefore = tightSeed == nil ? random.below(3) : 0
+    options.stepSizes.tail.bytesMax = options.stepSizes.tail.bytes << (2 * random.below(3))
   }
 
   /// Each limit is the usual one now and then.

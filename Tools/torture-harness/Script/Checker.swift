@@ -227,7 +227,7 @@ extension Checker {
     try demand(
       events == script.worlds[number].events.map { .integer($0) },
       "P5: the events of \(number) are \(events)")
-    let expected = script.isMigration(UInt64(number)) ? Members.metadata : ["number": "\(number)"]
+    let expected = script.metadata(of: UInt64(number))
     try demand(commit.metadata == expected, "P2: the metadata of \(number) is \(commit.metadata)")
   }
 

@@ -139,6 +139,16 @@ struct Script: Sendable {
     try tx.declare(Script.parts, parts)
   }
 
+  /// The metadata of a transaction. Of some it makes the frame in the log's tail longer than a
+  /// page: one in a single page is written once more with the next one.
+  func metadata(of number: UInt64) -> [String: String] {
+    if isMigration(number) { return Members.metadata }
+    let own = ["number": "\(number)"]
+    return number % 8 == 4 ? own.merging(["padding": Script.padding]) { own, _ in own } : own
+  }
+
+  private static let padding = (1...300).map { "\($0 &* 0x9E37_79B9_7F4A)" }.joined()
+
   /// Does what the running transaction has to do.
   func perform(_ tx: borrowing Database.Transaction) throws {
     let number = tx.sequence.rawValue
@@ -147,7 +157,7 @@ struct Script: Sendable {
     if number == 1 && members.isEmpty && !isAboutStaff { try Script.declare(tx) }
     for step in transactions[Int(number) - 1] { try step.perform(tx) }
     if movesPosition(number) { try tx.advance(Script.consumer, to: tx.sequence) }
-    tx.annotate("number", "\(number)")
+    for (key, value) in metadata(of: number) { tx.annotate(key, value) }
   }
 
   /// Does the next transaction in a database to which nobody else writes.

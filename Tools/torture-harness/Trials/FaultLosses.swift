@@ -7,8 +7,9 @@ struct FaultLosses {
   let setting: Setting
   let checker: Checker
 
-  /// The moments soon after the fault, and in all, and the states of each.
-  private static let (soon, moments, states) = (2, 3, 2)
+  /// The moments soon after the fault, those right after a mark, when nothing later has made good
+  /// what it acknowledges, those at any time, and the states of each.
+  private static let (soon, marked, late, states) = (2, 1, 1, 2)
   /// The calls after a fault that are soon.
   private static let soonCount = 20
   /// The outcomes of a sync that gives up what it was to write.
@@ -42,9 +43,11 @@ struct FaultLosses {
   ) throws {
     let calls = Array(recording.calls.indices.dropFirst(first))
     let soon = Array(calls.prefix(FaultLosses.soonCount)).sample(FaultLosses.soon, &random)
-    let late = calls.sample(FaultLosses.moments - FaultLosses.soon, &random)
+    let marks = calls.filter { recording.calls[$0].kind == .mark }
+    let marked = marks.sample(FaultLosses.marked, &random)
+    let late = calls.sample(FaultLosses.late, &random)
     let disk = Disk(setting.order, seed: random.next())
-    for moment in CutOff.at(Set(soon + late), of: recording, on: disk) {
+    for moment in CutOff.at(Set(soon + marked + late), of: recording, on: disk) {
       for state in moment.states(FaultLosses.states, &random) {
         cases.addOne()
         do { try checker.check(moment.disk, state, moment.marks, in: setting.directory) } catch {
