@@ -31,7 +31,7 @@ struct WriteBehindTests {
     return found
   }
 
-  private static func content(_ environment: Environment, _ table: Table) throws -> Model {
+  static func content(_ environment: Environment, _ table: Table) throws -> [String: String] {
     let transaction = try ReadTransaction(environment, tables: [table])
     return try content(transaction.access, table)
   }

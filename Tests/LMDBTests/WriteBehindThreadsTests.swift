@@ -13,15 +13,6 @@ struct WriteBehindThreadsTests {
 
   init() throws { directory = try ScratchDirectory() }
 
-  private static func content(
-    _ environment: Environment, _ table: Table
-  ) throws -> [String: String] {
-    let transaction = try ReadTransaction(environment, tables: [table])
-    var found: [String: String] = [:]
-    try transaction.access.forEach(table) { found[$0.text] = $1.text }
-    return found
-  }
-
   @Test("are found whole by readers on other threads, once they are committed")
   func readers() throws {
     let environment = try directory.open()
@@ -33,7 +24,7 @@ struct WriteBehindThreadsTests {
     @Sendable func read() throws {
       let least = committed.load(ordering: .acquiring)
       #expect(try behind.settle())
-      let found = try Self.content(environment, table)
+      let found = try WriteBehindTests.content(environment, table)
       let numbers = Set(found.values)
       let number = numbers.first.flatMap { Int($0) } ?? 0
       if numbers.count > 1 || number < least || found.count != min(number, 1) * 50 {
@@ -116,12 +107,12 @@ struct WriteBehindThreadsTests {
     ends.wait()
     #expect(found.withLock { $0.isInTime }, "a commit waited for the file")
     #expect(found.withLock { $0.isWritten })
-    #expect(try Self.content(environment, table).keys.sorted() == ["first", "older"])
+    #expect(try WriteBehindTests.content(environment, table).keys.sorted() == ["first", "older"])
     #expect(!behind.isEmpty && !behind.isBackWaiting && behind.since != nil)
     try put("fourth", expecting: ["first", "second", "third"])
     #expect(try behind.settle())
     #expect(
-      try Self.content(environment, table).keys.sorted()
+      try WriteBehindTests.content(environment, table).keys.sorted()
         == ["first", "fourth", "older", "second", "third"])
     #expect(behind.isEmpty && behind.since == nil)
   }
