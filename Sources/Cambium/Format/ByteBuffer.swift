@@ -170,13 +170,12 @@ extension ByteSink where Self: ~Copyable {
 
   /// A copy of another buffer's bytes, followed by these.
   func appended(to first: borrowing ByteBuffer) -> [UInt8] {
-    let (firstCount, total) = (first.count, first.count + count)
-    return unsafe [UInt8](unsafeUninitializedCapacity: total) { buffer, initializedCount in
-      guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
-      unsafe start.copyMemory(from: first.base, byteCount: firstCount)
-      unsafe (start + firstCount).copyMemory(from: base, byteCount: count)
-      initializedCount = total
-    }
+    // Swift's initializer from memory that is not initialized looks up the array's type each time.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(first.count + count)
+    first.lend { bytes.append($0) }
+    lend { bytes.append($0) }
+    return bytes
   }
 
   /// A copy of the bytes.

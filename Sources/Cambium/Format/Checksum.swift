@@ -27,6 +27,8 @@ enum Checksum {
 
   /// libsodium's state, which must be aligned to 64 bytes.
   private let state: UnsafeMutableRawPointer
+  /// More than the bytes of the state.
+  private static let stateBytesMax = 512
 
   /// Lets libsodium choose the fastest code for this processor; otherwise it uses the slowest.
   private static let isReady = sodium_init()
@@ -74,6 +76,26 @@ enum Checksum {
     let digest = Digest()
     digest.update(bytes)
     return digest.finish()
+  }
+
+  /// The digest of a few parts, without memory of its own for the state.
+  static func of(_ first: [UInt8], _ second: [UInt8], _ third: [UInt8] = []) -> [UInt8] {
+    _ = Digest.isReady
+    precondition(crypto_generichash_statebytes() <= Digest.stateBytesMax)
+    // Memory of the stack, which has a constant size and a smaller alignment.
+    return unsafe withUnsafeTemporaryAllocation(
+      byteCount: Digest.stateBytesMax + 64 + Digest.bytesCount, alignment: 16
+    ) { memory in
+      let base = unsafe memory.baseAddress.unsafelyUnwrapped.alignedUp(toMultipleOf: 64)
+      let state = OpaquePointer(base)
+      unsafe crypto_generichash_init(state, nil, 0, Digest.bytesCount)
+      unsafe crypto_generichash_update(state, first, UInt64(first.count))
+      unsafe crypto_generichash_update(state, second, UInt64(second.count))
+      unsafe crypto_generichash_update(state, third, UInt64(third.count))
+      let digest = unsafe (base + Digest.stateBytesMax).assumingMemoryBound(to: UInt8.self)
+      unsafe crypto_generichash_final(state, digest, Digest.bytesCount)
+      return unsafe Array(UnsafeRawBufferPointer(start: digest, count: Digest.bytesCount))
+    }
   }
 }
 

@@ -14,7 +14,8 @@ struct RecordTable {
   let count: Int
   private let isLarge: Bool
   private var tableStart: Int { isLarge ? 5 : 2 }
-  private var valuesStart: Int { tableStart + count * entryBytes }
+  /// The place of the first value.
+  var valuesStart: Int { tableStart + count * entryBytes }
   /// The number of bytes that a property takes in the table, besides its value.
   var entryBytes: Int { isLarge ? 8 : 4 }
 

@@ -109,25 +109,22 @@ struct TransactionRecord: Sendable {
   }
 
   private func link(after previous: [UInt8], _ header: [UInt8], _ covered: [UInt8]) -> [UInt8] {
-    let digest = Digest()
-    digest.update(previous)
-    digest.update(header)
-    digest.update(covered)
-    return digest.finish()
+    Digest.of(previous, header, covered)
   }
 
   private func covered() -> Original {
-    let digest = Digest()
-    digest.update(salt)
-    digest.update(operations)
-    return Original(
-      count: operationCount, length: UInt32(operations.count), digest: digest.finish())
+    Original(
+      count: operationCount, length: UInt32(operations.count),
+      digest: Digest.of(salt, operations))
   }
 
   /// Bytes 8 to the end of the metadata.
   private func header(flags: UInt8, _ count: UInt32, _ length: UInt32) -> [UInt8] {
     let metadata = storedMetadata()
-    var bytes: [UInt8] = [format, flags]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(TransactionRecord.fixedCount - 8 + metadata.count)
+    bytes.append(format)
+    bytes.append(flags)
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock.rawValue)
     bytes.append(littleEndian: time)
@@ -135,7 +132,8 @@ struct TransactionRecord: Sendable {
     bytes.append(littleEndian: count)
     bytes.append(littleEndian: UInt32(metadata.count))
     bytes.append(littleEndian: length)
-    return bytes + metadata
+    bytes += metadata
+    return bytes
   }
 
   private func storedMetadata() -> [UInt8] {

@@ -35,7 +35,8 @@ final class KeptEntries: Sendable {
   ///
   /// - Throws: ``StorageError``, ``DatabaseError``.
   func newest(of log: Log) throws -> FirstEntries {
-    try log.lmdb.health.check(forWriting: true)
+    // If the files are in place is asked where something is written.
+    try log.lmdb.health.checkWritable(looksAtFiles: false)
     // A commit whose process was killed before it told readers of it counts here as well.
     let transaction = try log.newestCommit
     if var known = entries.withLock({ $0 }), known.transaction == transaction {

@@ -92,6 +92,13 @@ extension Log {
     tail.isEnabled && !lmdb.isShared ? tail.makeIfWanted() : nil
   }
 
+  /// Makes the entry of a long record of the tail ahead of its move to LMDB. Any thread may call it.
+  ///
+  /// - Returns: False if there is no such record.
+  func compressLongRecord() -> Bool {
+    tail.records?.keepEntry { RecordEntry.make(of: $0, sizes, compressor) } ?? false
+  }
+
   /// Moves the records of the tail to LMDB, for a caller that looks at the file; the writer's lock
   /// is held.
   func emptyTail() throws {

@@ -38,7 +38,7 @@ struct LogWriter: ~Copyable {
       if isReplaced || !tail.isUsable(mark) { try removeEntry("tail") }
     }
     guard let view else { return }
-    try view.forEach { try append($0) }
+    try view.forEach { try append($0, madeAhead: view.entry(of: $0)) }
     try put("head", view.head.stored())
   }
 
@@ -46,9 +46,9 @@ struct LogWriter: ~Copyable {
     LogReader(access: transaction.access, tables: tables, damage: damage)
   }
 
-  /// Appends a record, which must be the one after the newest.
-  func append(_ record: TransactionRecord) throws {
-    let bytes = RecordEntry.make(of: record, sizes, compressor)
+  /// Appends a record, which must be the one after the newest; its entry may have been made.
+  func append(_ record: TransactionRecord, madeAhead entry: [UInt8]? = nil) throws {
+    let bytes = entry ?? RecordEntry.make(of: record, sizes, compressor)
     if try bytes.lend({ try RecordEntry.isCompressed($0) }) {
       try raiseFormat(to: FormatEntry.versionWithCompression)
     }

@@ -64,6 +64,11 @@ struct StateTransaction: ~Copyable {
 
   func delete(_ table: Table, _ key: RawSpan) throws { _ = try transaction?.delete(table, key) }
 
+  /// Deletes an entry that has just been found.
+  func delete(_ table: Table, known key: [UInt8]) throws {
+    try key.lend { _ = try transaction?.delete(table, $0, isKnown: true) }
+  }
+
   // MARK: Savepoints and the end
 
   /// Begins a savepoint.

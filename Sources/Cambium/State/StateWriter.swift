@@ -26,11 +26,11 @@ struct StateWriter: ~Copyable {
   private var declarationsBefore: UInt32 = 0
 
   /// Begins a transaction; the catalog may be older than the state.
-  init(_ state: State, catalog: Catalog, isDeferred: Bool = false) throws {
+  init(_ state: State, catalog: consuming Catalog, isDeferred: Bool = false) throws {
     let storage = try StateTransaction(state, isDeferred: isDeferred)
     let head = try storage.reader.head()
     // The names of a process that has not stored them for good may be others' by now.
-    var catalog = catalog.count > Int(head.names) ? Catalog() : catalog
+    if catalog.count > Int(head.names) { catalog = Catalog() }
     try storage.reader.complete(&catalog, to: head)
     applied = head.applied
     tree = Tree(nextNode: head.nextNode)
@@ -79,15 +79,18 @@ struct StateWriter: ~Copyable {
   ///   - operation: The operation.
   ///   - enforcing: True to check declared rules; false for an operation that is in the log
   ///     already.
+  ///   - isNew: True to refuse a `set` of a node that exists.
   /// - Throws: ``DatabaseError`` if the operation is impossible, with nothing changed; a storage
   ///   error with the transaction unusable.
-  mutating func apply(_ operation: Operation, enforcing: Bool = false) throws {
+  mutating func apply(
+    _ operation: Operation, enforcing: Bool = false, isNew: Bool = false
+  ) throws {
     folds.isEnforcing = enforcing
     switch operation {
     case .define(let id, let name): try folds.define(id, name)
     case .declare(let path, let definition):
       try folds.declare(path, definition, in: SequenceNumber(tree.memory.sequence))
-    default: try tree.apply(operation, enforcing: enforcing, in: &folds)
+    default: try tree.apply(operation, enforcing: enforcing, isNew: isNew, in: &folds)
     }
   }
 
@@ -172,10 +175,10 @@ struct StateWriter: ~Copyable {
     var head = StateHead()
     head.applied = applied
     head.nextNode = tree.memory.nextNode
-    head.names = UInt32(catalog.count)
-    head.declarations = catalog.collections.version
+    head.names = UInt32(folds.memory.catalog.count)
+    head.declarations = folds.memory.catalog.collections.version
     head.nextProjection = folds.memory.nextNumber
-    head.unfinished = UInt32(catalog.collections.unfinished.count)
+    head.unfinished = UInt32(folds.memory.catalog.collections.unfinished.count)
     return head
   }
 

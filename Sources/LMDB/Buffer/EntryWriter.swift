@@ -22,7 +22,8 @@ import CLMDB
     self.environment = environment
     self.behind = behind
     if let behind, !isDirect, !behind.startsDirectly() {
-      try environment.health.check(forWriting: true)
+      // The first commit of a buffer finds a replaced file, and the others when they are written.
+      try environment.health.checkWritable(looksAtFiles: behind.isEmpty)
       let view = try behind.begin()
       // One without pages of its own would keep the map from growing.
       if view.access.pages != nil {
@@ -97,10 +98,10 @@ import CLMDB
     try direct?.put(table, key, value, mode)
   }
 
-  mutating func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
+  mutating func delete(_ table: Table, _ key: RawSpan, isKnown: Bool) throws -> Bool {
     if direct == nil {
       try checkKey(key)
-      let isThere = unsafe try key.withUnsafeBytes {
+      let isThere = unsafe try isKnown || key.withUnsafeBytes {
         unsafe try findBehind(table, $0, isNear: nearTable == table) != nil
       }
       if !isThere || add(.delete, table, key, key.extracting(first: 0)) { return isThere }

@@ -84,7 +84,7 @@ import Synchronization
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
     readers = ReaderPool(tables, options.readingError)
-    let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
+    let names = Environment.fileNames
     if options.isAnonymous {
       for name in names { try? DirectoryEntry(directory, name).remove() }
     }

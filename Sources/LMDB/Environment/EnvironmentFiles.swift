@@ -71,3 +71,8 @@ struct EnvironmentFiles {
     }
   }
 }
+
+extension Environment {
+  /// The names of an environment's files in its directory.
+  package static let fileNames = [EnvironmentFiles.data, EnvironmentFiles.lock]
+}

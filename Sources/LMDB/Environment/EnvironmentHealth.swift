@@ -7,25 +7,32 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
   let path: String
   let isReadOnly: Bool
   let files: OpenFiles
-  private let process = getpid()
+  private let forks = Platform.forks
   private let poison = Mutex<StorageError?>(nil)
 
   /// Throws the reason why no transaction can begin, if there is one.
   package func check(forWriting: Bool) throws(StorageError) {
-    guard getpid() == process else {
+    if forWriting { return try checkWritable() }
+    guard Platform.forks == forks else {
       throw StorageError(
         .closed, "this process was forked from the one that opened \(path); open it again here")
     }
-    if forWriting {
-      if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
-      if let failure {
-        throw StorageError(.closed, "an earlier call failed (\(failure)); close and open it again")
-      }
-      if let file = files.replaced() {
-        let error = StorageError(.closed, "\(file) was replaced or removed while open")
-        poison(error)
-        throw error
-      }
+  }
+
+  /// Throws the reason why nothing can be written, if there is one.
+  ///
+  /// - Parameter looksAtFiles: False for a caller that has this looked at before it writes; it is a
+  ///   system call.
+  package func checkWritable(looksAtFiles: Bool = true) throws(StorageError) {
+    try check(forWriting: false)
+    if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
+    if let failure {
+      throw StorageError(.closed, "an earlier call failed (\(failure)); close and open it again")
+    }
+    if looksAtFiles, let file = files.replaced() {
+      let error = StorageError(.closed, "\(file) was replaced or removed while open")
+      poison(error)
+      throw error
     }
   }
 

@@ -88,10 +88,14 @@ package enum PutMode: Sendable {
 
   /// Removes an entry.
   ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - key: The key of the entry.
+  ///   - isKnown: True if the caller has just found it, so that it need not be looked up again.
   /// - Returns: True if there was one.
   @discardableResult
-  package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
-    unsafe try writer.pointee.delete(table, key)
+  package func delete(_ table: Table, _ key: RawSpan, isKnown: Bool = false) throws -> Bool {
+    unsafe try writer.pointee.delete(table, key, isKnown: isKnown)
   }
 
   /// Begins a savepoint.

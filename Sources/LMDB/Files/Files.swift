@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// The few calls on files that durability needs, with errors that include the path.
 package enum Files {
   /// A file's place on its device, which stays the same while the file does.
@@ -266,10 +269,14 @@ extension Platform {
 /// LMDB's own writer lock cannot time out; this one can, so writers queue here first. It is a
 /// `flock`, which belongs to the open file: closing other descriptors does not drop it. Since
 /// `flock` cannot wait with a timeout, waiters poll. They announce themselves by a shared lock on a
-/// second file, and a holder that wants the lock again lets them go first.
+/// second file, and a holder that wants the lock again lets them go first: it looks for them every
+/// millisecond.
 package final class FileLock: Sendable {
   private let descriptor: Int32
   private let waiting: Int32
+  /// The time of the last look for waiting processes, in nanoseconds.
+  private let lastLook = Atomic<UInt64>(0)
+  private static let lookInterval: UInt64 = 1_000_000
 
   /// Opens the lock's files, creating any that are missing.
   package init(path: String) throws(StorageError) {
@@ -303,6 +310,9 @@ package final class FileLock: Sendable {
 
   /// Lets waiting processes go first.
   private func stepBack() {
+    let now = DispatchTime.now().uptimeNanoseconds
+    if now &- lastLook.load(ordering: .relaxed) < FileLock.lookInterval { return }
+    lastLook.store(now, ordering: .relaxed)
     if flock(waiting, LOCK_EX | LOCK_NB) == 0 {
       _ = flock(waiting, LOCK_UN)
     } else {

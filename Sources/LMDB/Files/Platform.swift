@@ -2,6 +2,7 @@
 
 import CLMDB
 import Dispatch
+import Synchronization
 
 #if canImport(Glibc)
   @_exported import Glibc
@@ -161,6 +162,20 @@ package enum Platform {
       return UInt(bitPattern: pthread_self())
     #endif
   }
+
+  /// A number that differs between a process and its forked children.
+  ///
+  /// It is a load, where the number of the process is a system call, which every commit would make
+  /// several times.
+  static var forks: Int {
+    noticesForks ? forkCount.load(ordering: .relaxed) : Int(getpid())
+  }
+
+  private static let forkCount = Atomic<Int>(0)
+
+  /// Has forks counted in the child; false if the system cannot do that.
+  private static let noticesForks =
+    pthread_atfork(nil, nil) { forkCount.add(1, ordering: .relaxed) } == 0
 
   /// The time of the last change of an open file or directory, in nanoseconds since 1970; 0 if
   /// unknown. Past April 2262 the number wraps, so only differences are meaningful.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Disk space that is reserved in a file, to be released for a write that must succeed even if the
 /// disk is full.
 ///
@@ -7,6 +9,8 @@ package final class Reserve: Sendable {
   private let descriptor: Int32
   private let path: String
   private let bytes: Int
+  /// True if this process has seen all of the space reserved, and has not released it since.
+  package let isKnownWhole = Atomic<Bool>(false)
 
   /// Opens the file, creating an empty one if it is missing.
   ///
@@ -34,6 +38,11 @@ package final class Reserve: Sendable {
   ///
   /// - Throws: ``StorageError``: `.diskFull`. Nothing is reserved then.
   package func fill() throws(StorageError) {
+    try reserve()
+    isKnownWhole.store(true, ordering: .relaxed)
+  }
+
+  private func reserve() throws(StorageError) {
     if isWhole || Platform.fileBytesMax < UInt64(bytes) { return }
     do throws(StorageError) {
       let code = Platform.allocate(descriptor, bytes: bytes)
@@ -53,6 +62,7 @@ package final class Reserve: Sendable {
   /// - Returns: True if there was any, and it is free now.
   @discardableResult
   package func release() -> Bool {
+    isKnownWhole.store(false, ordering: .relaxed)
     let isThere = size > 0
     return ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, SEEK_SET) == 0 && isThere
   }

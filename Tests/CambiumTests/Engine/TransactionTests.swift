@@ -57,6 +57,34 @@ struct TransactionTests {
     }
   }
 
+  @Test("that removes what is not there says so, and logs nothing")
+  func removingNothing() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("a/b", to: ["name": "x"])
+        try tx.set("plain", to: 1)
+      }
+      let head = try database.head
+      try database.write { tx in
+        let paths: [NodePath] = [
+          "c", "c/d/e", "a/c", "a/b/c", "plain/c", "a/b/name/c", NodePath(keys: [.text("")]),
+        ]
+        for path in paths {
+          let isRemoved = try tx.remove(path)
+          #expect(!isRemoved, "\(path)")
+        }
+        #expect(throws: DatabaseError.self) { try tx.remove(.root) }
+      }
+      #expect(try database.head == head)
+      try database.write { tx in
+        let paths: [NodePath] = ["a/b/name", "a/b/name", "a/b", "a/b"]
+        let areRemoved = try paths.map { try tx.remove($0) }
+        #expect(areRemoved == [true, false, true, false])
+      }
+      #expect(try database.read { try $0.root.rows().map(\.path) } == ["a", "plain"])
+    }
+  }
+
   @Test("without an operation takes no place in the log")
   func empty() throws {
     try withDatabase { database in

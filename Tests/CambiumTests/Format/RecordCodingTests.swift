@@ -29,6 +29,28 @@ struct RecordCodingTests {
     return try encoder.encode(record) { try #require(catalog.id(of: $0)) }
   }
 
+  @Test("is encoded with the numbers that its names have by now, when the state has lost some")
+  func forgetting() throws {
+    let kept = KeptBuffers()
+    let record: ValueMap = ["a": 1, "b": 2]
+    var asked = 0
+    func encode(_ buffers: WritingBuffers, from first: NameID) throws -> [UInt8] {
+      asked = 0
+      return try buffers.encoder.encode(record) { name in
+        asked += 1
+        return name == "a" ? first : first + 1
+      }
+    }
+    let buffers = kept.take(names: 4)
+    let stored = try encode(buffers, from: 3)
+    kept.keep(buffers, names: 5, [])
+    let again = kept.take(names: 5)
+    #expect(try encode(again, from: 3) == stored && asked == 0)
+    kept.keep(again, names: 5, [])
+    let lost = kept.take(names: 4)
+    #expect(try encode(lost, from: 2) != stored && asked == 2)
+  }
+
   @Test("comes back as a whole and by property", arguments: FormatSeeds.first(4))
   func roundTrip(seed: UInt64) throws {
     var random = FormatRandom(seed: seed)

@@ -49,6 +49,34 @@ struct ValidationTests {
 
   struct Veto: Error, Equatable {}
 
+  /// Rules are checked before a model is written, and that its id is free while it is.
+  @Test("come after an id that is taken, and nothing is logged then")
+  func takenID() throws {
+    try withDatabase { database in
+      var stop = Stop(name: "first")
+      stop.id = try database.insert(stop)
+      let head = try database.head
+      var wrong = stop
+      wrong.place.longitude = -1
+      for model in [stop, wrong] {
+        try database.write { tx in
+          let error = #expect(throws: DatabaseError.self) { try tx.insert(model) }
+          guard case .exists(let path, _) = error else {
+            Issue.record("\(error as Any)")
+            return
+          }
+          let taken = try stop.id.path
+          #expect(path == taken)
+        }
+      }
+      #expect(try database.head == head)
+      #expect(try database.get(stop.id).place.longitude == 0)
+      wrong.id = Stop.ID()
+      #expect(throws: ValidationError.self) { try database.insert(wrong) }
+      #expect(try database.head == head)
+    }
+  }
+
   struct Stop: Cambium.Model {
     var id = ID()
     var place = Place()

@@ -25,7 +25,7 @@ struct EngineSuite {
 
     init(_ options: Options) {
       items = options.count ?? (options.isSmoke ? 1_000 : 200_000)
-      singles = options.isSmoke ? 20 : 2_000
+      singles = options.singles
       awaited = options.isSmoke ? 1_000 : 20_000
       updates = max(1, items / 4)
     }

@@ -98,7 +98,7 @@ struct ModelSuite {
   private func runSingles(
     _ own: CambiumTrips, _ peer: SQLiteTrips, _ measurements: inout Measurements
   ) async throws {
-    let (singles, awaited) = options.isSmoke ? (20, 1_000) : (2_000, 20_000)
+    let (singles, awaited) = (options.singles, options.isSmoke ? 1_000 : 20_000)
     let last = count + singles + awaited
     let trips = ((count + 1)...last).map { Trip(key: $0, of: last) }
     let stage = "single insert, one caller"

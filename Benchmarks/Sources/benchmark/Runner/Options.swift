@@ -108,6 +108,10 @@ struct Options {
     return number
   }
 
+  /// The transactions of a row of single writes: so many that those in which files are made, within
+  /// the first milliseconds, count for little.
+  var singles: Int { isSmoke ? 20 : isSoon ? 20_000 : 2_000 }
+
   /// True if a contender takes part.
   func selects(_ contender: String) -> Bool { Options.names(only, oneIn: contender) }
 

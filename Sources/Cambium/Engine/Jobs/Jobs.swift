@@ -33,7 +33,20 @@ final class Jobs: Sendable {
     var worker: UInt = 0
   }
 
-  private let state = Mutex((entries: [Entry](), isClosed: false))
+  private struct State {
+    var entries: [Entry] = []
+    /// The jobs of the entries, which each commit asks if they are due.
+    private(set) var jobs: [any Job] = []
+    var isClosed = false
+
+    /// Notes that there are other jobs now.
+    mutating func noteJobs() {
+      jobs = entries.map(\.job)
+      Jobs.checkInvariants(entries)
+    }
+  }
+
+  private let state = Mutex(State())
   private let background: any BackgroundWork
   private let report: @Sendable (Diagnostic) -> Void
 
@@ -66,11 +79,11 @@ final class Jobs: Sendable {
   /// Adds a job, replacing an earlier one of that name. A step of the earlier one that is running
   /// is its last, and the new one's steps come after it.
   func register(_ job: any Job) {
-    if change(job.name, { $0.job = job }) != nil { return }
+    if change(job.name, { $0.job = job }) != nil { return state.withLock { $0.noteJobs() } }
     let queue = background.makeQueue("cambium.\(job.name)", job.quality)
     state.withLock { state in
       state.entries.append(Entry(job: job, queue: queue, isClosed: state.isClosed))
-      Jobs.checkInvariants(state.entries)
+      state.noteJobs()
     }
   }
 
@@ -85,7 +98,7 @@ final class Jobs: Sendable {
     return found
   }
 
-  private var all: [any Job] { state.withLock { $0.entries.map(\.job) } }
+  private var all: [any Job] { state.withLock { $0.jobs } }
 
   // MARK: Scheduling
 
@@ -181,7 +194,10 @@ final class Jobs: Sendable {
 
   private func end(_ job: any Job, _ error: any Error) {
     if error is CancellationError {
-      state.withLock { $0.entries.removeAll { $0.job === job } }
+      state.withLock { state in
+        state.entries.removeAll { $0.job === job }
+        state.noteJobs()
+      }
       return job.fail(error)
     }
     if let diagnostic = job.diagnostic(error) { report(diagnostic) }

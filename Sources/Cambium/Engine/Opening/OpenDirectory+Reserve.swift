@@ -28,7 +28,10 @@ extension OpenDirectory {
   ///
   /// - Throws: ``StorageError``: `.diskFull`.
   func fillReserve(of state: State) throws {
-    try state.openReserve(options.stepSizes.reserveBytes).fill()
+    let reserve = try state.openReserve(options.stepSizes.reserveBytes)
+    // While commits wait in memory no other process has the state open, and releases its reserve.
+    if !state.behind.isEmpty, reserve.isKnownWhole.load(ordering: .relaxed) { return }
+    try reserve.fill()
   }
 
   /// Releases the space that is reserved for a state.

@@ -98,10 +98,10 @@ final class StateInUse: Sendable {
   }
 
   /// Keeps a newer catalog of a state, if that is the one in use.
-  func remember(_ catalog: Catalog, of state: State) {
+  func remember(_ catalog: borrowing Catalog, of state: State) {
     current.withLock { current in
       guard current.isUsing(state), catalog.isNewer(than: current.catalog) else { return }
-      current.catalog = catalog
+      current.catalog = copy catalog
       current.catalog.collections.unfinished = [:]
     }
   }

@@ -16,7 +16,7 @@ extension RunningTransaction {
       return Content(kind: .scalar, bytes: try value.stored(at: path))
     }
     do {
-      let bytes = try group.encoder.encode(record) { try define($0) }
+      let bytes = try group.buffers.encoder.encode(record) { try define($0) }
       try Limits.check(bytes.count, path)
       return Content(kind: .record, bytes: bytes)
     } catch DatabaseError.badValue(_, let reason) {

@@ -12,9 +12,10 @@ extension RunningTransaction {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - isAsked: True if the app's code has been called about it already.
+  ///   - isNew: True to refuse a `set` of a node that exists; the app must have been asked.
   /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
   ///   transaction can only be rolled back.
-  func issue(_ operation: Operation, isAsked: Bool = false) throws {
+  func issue(_ operation: Operation, isAsked: Bool = false, isNew: Bool = false) throws {
     try use()
     // A write may move the pages that a query's records are lent from.
     if openRuns > 0 {
@@ -22,9 +23,9 @@ extension RunningTransaction {
         reason: "a query's records are being read; take their keys first, then write")
     }
     try operation.checkPaths()
-    let isGuarded = !isAsked && hooks.areAsked && hooks.guards.concern(operation)
+    let isGuarded = !isAsked && isGuarded(operation)
     if !isGuarded && !group.stateWriter.isCompound(operation) {
-      try log(try DeclaredRules(self).obeying(operation))
+      try log(try DeclaredRules(self).obeying(operation), isNew: isNew)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
     }
@@ -36,6 +37,16 @@ extension RunningTransaction {
       rollBack()
       throw error
     }
+  }
+
+  /// True if an operation entails no other, and no code of the app's is called about it.
+  func isPlain(_ operation: Operation) throws -> Bool {
+    try use()
+    return !isGuarded(operation) && !group.stateWriter.isCompound(operation)
+  }
+
+  private func isGuarded(_ operation: Operation) -> Bool {
+    hooks.areAsked && hooks.guards.concern(operation)
   }
 
   private func perform(_ operation: Operation, _ isGuarded: Bool) throws {

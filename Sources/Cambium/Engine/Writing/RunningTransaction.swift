@@ -94,10 +94,14 @@ final class RunningTransaction: @unchecked Sendable {
   // MARK: Writing
 
   /// Applies one operation and logs it, without applying rules.
-  func log(_ operation: Operation) throws {
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - isNew: True to refuse a `set` of a node that exists.
+  func log(_ operation: Operation, isNew: Bool = false) throws {
     try checkBlobs(operation)
     do {
-      try group.stateWriter.apply(operation, enforcing: true)
+      try group.stateWriter.apply(operation, enforcing: true, isNew: isNew)
     } catch let error as StorageError where error.kind == .mapFull {
       try failing { try group.grow(with: self, applying: operation) }
     } catch let error as StorageError {
@@ -163,7 +167,7 @@ final class RunningTransaction: @unchecked Sendable {
   /// transaction is rolled back.
   func rollBack() {
     guard group.stateWriter.isUsable else { return }
-    group.encoder.forget()
+    group.buffers.encoder.forget()
     let savepoint = savepoints.removeLast()
     operations.rewind(to: savepoint.operations)
     draft = savepoint.draft

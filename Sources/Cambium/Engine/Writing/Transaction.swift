@@ -174,8 +174,13 @@ extension Database.Transaction {
       try update(record, [(property, nil)])
       return true
     }
-    guard try running.hasNode(at: path) else { return false }
-    try running.issue(.remove(path))
+    let operation = Operation.remove(path)
+    // A plain removal tells by itself that there is no node.
+    if try !running.isPlain(operation) && !running.hasNode(at: path) { return false }
+    do { try running.issue(operation) } catch {
+      if try !running.hasNode(at: path) { return false }
+      throw error
+    }
     return true
   }
 

@@ -62,6 +62,7 @@ extension WriteGroup {
       try stateWriter.commit()
       try state.settleCommit(in: directory)
       isVisible = stateWriter.hasCaughtUp || !records.isEmpty
+      directory.buffers.keep(buffers, names: stateWriter.catalog.count, records)
     } catch {
       stateWriter.abort()
       if OpenDirectory.isFull(error) { directory.releaseReserve(of: state) }

@@ -36,7 +36,14 @@ final class WriteGroup: @unchecked Sendable {
 
   let directory: OpenDirectory
   let state: State
-  var stateWriter: StateWriter
+  /// The state's open transaction.
+  var stateWriter: StateWriter {
+    @inline(__always) _read { yield unsafe openWriter }
+    @inline(__always) _modify { yield unsafe &openWriter }
+  }
+  /// It goes without Swift's check of exclusive access, because of invariant 3: an operation would
+  /// be checked four times, by 150 instructions each.
+  @exclusivity(unchecked) private var openWriter: StateWriter
   private(set) var head: LogHead
   /// The horizon: nodes that were removed up to it cannot be restored.
   let horizon: SequenceNumber
@@ -49,21 +56,20 @@ final class WriteGroup: @unchecked Sendable {
   private var usesSavepoints = false
   /// True if changes of records are kept for observers of this process.
   private let isObserved: Bool
-  /// Encodes records; it remembers the names of the last.
-  var encoder = RecordEncoder()
-  /// The objects of higher layers that serve the whole group.
-  let slots = Slots()
+  /// The encoders of the group, with their memory.
+  let buffers: WritingBuffers
 
   init(
     _ directory: OpenDirectory, _ state: State, head: LogHead, horizon: SequenceNumber,
-    catalog: Catalog
+    catalog: consuming Catalog
   ) throws {
     self.directory = directory
     self.state = state
     self.head = head
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
-    stateWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
+    unsafe openWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
+    buffers = directory.buffers.take(names: unsafe openWriter.catalog.count)
     configure(defersBuilds: directory.options.buildsIndexesLater)
   }
 
@@ -111,7 +117,7 @@ final class WriteGroup: @unchecked Sendable {
 
   /// Undoes the changes of a transaction that failed.
   private func undo(_ transaction: RunningTransaction) {
-    encoder.forget()
+    buffers.encoder.forget()
     if usesSavepoints && stateWriter.isUsable { return transaction.rollBackAll() }
     let isUntouched = transaction.operations.count == 0 && stateWriter.isUsable
     if isUntouched { return }

@@ -61,6 +61,7 @@ final class Writer: Sendable {
     jobs.register(CatchUpJob(self))
     jobs.register(settling)
     jobs.register(FlushJob(self))
+    jobs.register(CompressionJob(directory))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
     directory.feed.setFailure { [weak self] in self?.failToSettle($0) }
   }

@@ -225,7 +225,7 @@ final class Tail: Sendable {
   /// The file that the log names, opened unless the round before has it; nil if it is not there.
   private func file(_ mark: TailMark, _ known: TailRound?) throws -> PrewrittenFile? {
     if let known, known.mark == mark { return known.file }
-    let file = try PrewrittenFile(path, isReadOnly: isReadOnly)
+    let file = try PrewrittenFile(path, with: Environment.fileNames, isReadOnly: isReadOnly)
     return file?.size == mark.bytes ? file : nil
   }
 
@@ -353,6 +353,14 @@ final class Tail: Sendable {
       }
     }
   }
+
+  // MARK: Moving
+
+  /// True if there are long records whose entries in LMDB can be made ahead.
+  var hasLongRecords: Bool { content.withLock { $0.round?.records.hasLong ?? false } }
+
+  /// The records of the present round.
+  var records: TailRecords? { content.withLock { $0.round?.records } }
 
   // MARK: Flushing
 

@@ -14,7 +14,14 @@ final class TailRecords: Sendable {
     var records: [TransactionRecord?] = []
     /// The first damaged record.
     var missed: SequenceNumber?
+    /// The places of long records that nobody has asked for yet.
+    var long: [Int] = []
+    /// The entries of long records, by their places.
+    var entries: [Int: [UInt8]] = [:]
   }
+
+  /// The least bytes of a record that is worth waking another thread for.
+  private static let longBytes = 16 << 10
 
   init(after base: LogHead) { self.base = base }
 
@@ -30,7 +37,35 @@ final class TailRecords: Sendable {
       }
       while content.records.count < index { content.records.append(nil) }
       content.records.append(record)
+      if record.storedCount >= TailRecords.longBytes { content.long.append(index) }
     }
+  }
+
+  // MARK: Entries made ahead
+
+  /// True if there are long records for ``keepEntry(_:)``.
+  var hasLong: Bool { content.withLock { !$0.long.isEmpty } }
+
+  /// Keeps the entry in LMDB of the next long record, for the time when that moves there.
+  ///
+  /// - Parameter make: Makes an entry.
+  /// - Returns: False if there is no such record.
+  func keepEntry(_ make: (TransactionRecord) -> [UInt8]) -> Bool {
+    let next = content.withLock { content -> (place: Int, record: TransactionRecord)? in
+      guard !content.long.isEmpty else { return nil }
+      let place = content.long.removeFirst()
+      return content.records[place].map { (place, $0) }
+    }
+    guard let next else { return false }
+    let entry = make(next.record)
+    content.withLock { $0.entries[next.place] = entry }
+    return true
+  }
+
+  /// The entry of a record that was made already; nil if there is none.
+  func entry(of sequence: SequenceNumber) -> [UInt8]? {
+    let index = Int(clamping: sequence.rawValue - base.sequence.rawValue - 1)
+    return content.withLock { $0.entries[index] }
   }
 
   /// A record; nil if it is not in the round, or damaged.
@@ -78,6 +113,9 @@ struct TailView {
   func forEachEntry(after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void) {
     forEach { if $0.sequence > sequence { body(LogTables.recordKeyCount, $0.storedCount) } }
   }
+
+  /// The entry of a record that was made already; nil if there is none.
+  func entry(of record: TransactionRecord) -> [UInt8]? { records.entry(of: record.sequence) }
 
   /// Visits the records in order.
   func forEach(_ body: (TransactionRecord) throws -> Void) rethrows {

@@ -11,7 +11,7 @@ struct TailRound {
 
   let file: PrewrittenFile
   let mark: TailMark
-  private let records: TailRecords
+  let records: TailRecords
   private var head: LogHead
   /// The newest record that is known to be durable.
   private var durable: SequenceNumber

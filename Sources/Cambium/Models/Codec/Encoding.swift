@@ -4,16 +4,16 @@
 
 import FoundationEssentials
 
-/// The encoder that the transactions of a write group share.
+/// The encoder that groups of writes use one after the other.
 ///
-/// It is Sendable because the group's thread alone uses it; see ``WriteGroup``.
+/// It is Sendable because one thread at a time uses it; see ``WritingBuffers``.
 final class ModelBuffers: @unchecked Sendable {
   var encoder = ModelEncoder()
 }
 
 extension RunningTransaction {
   var modelBuffers: ModelBuffers {
-    group.slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
+    group.buffers.slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
   }
 }
 

@@ -20,10 +20,18 @@ extension Database.Transaction {
   @discardableResult
   public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
     var model = model
-    try prepare(&model)
     let schema = M.schema
-    if schema.hasChecks { try schema.validate(&model) }
-    try put(&model)
+    // Writing it tells if the id is taken; only code of the app must not be called before that.
+    let isUnknown = model.id.isAssigned && !schema.hasHooks
+    if isUnknown { try schema.core.check() } else { try prepare(&model) }
+    do {
+      if schema.hasChecks { try schema.validate(&model) }
+      try put(&model, isNew: isUnknown)
+    } catch where isUnknown {
+      // Of several reasons the first one is that the id is taken.
+      try checkFree(schema.core, try model.id.key._treeKey())
+      throw error
+    }
     return model.id
   }
 
@@ -90,12 +98,16 @@ extension Database.Transaction {
   }
 
   /// Logs a whole model, which is not changed.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - isNew: True to refuse it if its id is taken.
   @inlinable
-  func put<M: Model>(_ model: inout M) throws {
+  func put<M: Model>(_ model: inout M, isNew: Bool = false) throws {
     let schema = M.schema
     let key = try model.id.key._treeKey()
     try unsafe withUnsafePointer(to: &model) {
-      try unsafe put(schema.core, key, UnsafeRawPointer($0))
+      try unsafe put(schema.core, key, UnsafeRawPointer($0), isNew: isNew)
     }
     if schema.hasHooks { try didInsert(model) }
   }
@@ -117,7 +129,7 @@ extension Database.Transaction {
 
   /// Logs the model at `base` under a key.
   @usableFromInline
-  func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer) throws {
+  func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, isNew: Bool) throws {
     let path = core.path.appending(key)
     let binding = try running.binding(core)
     let bytes = try naming(path) {
@@ -125,7 +137,8 @@ extension Database.Transaction {
     }
     try checkReferences(in: bytes, path, binding)
     try Limits.check(bytes.count, path)
-    try running.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
+    try running.issue(
+      .set(path, Content(kind: .record, bytes: bytes)), isAsked: true, isNew: isNew)
   }
 
   /// Adds the path to errors that a value's own code throws.

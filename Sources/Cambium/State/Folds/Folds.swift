@@ -45,7 +45,9 @@ struct Folds: ~Copyable {
   /// The changes of text views that the tables do not have yet.
   var texts = PendingTexts()
 
-  init(_ storage: consuming StateTransaction, _ catalog: Catalog, nextNumber: UInt32) {
+  init(
+    _ storage: consuming StateTransaction, _ catalog: consuming Catalog, nextNumber: UInt32
+  ) {
     self.storage = storage
     memory = Memory(catalog: catalog, nextNumber: nextNumber)
   }
@@ -245,7 +247,7 @@ extension Folds: TreeStorage {
     try key.lend { try storage.put(tables.tree, $0, version) }
   }
 
-  func removeVersion(at key: [UInt8]) throws { try storage.delete(tables.tree, key) }
+  func removeVersion(at key: [UInt8]) throws { try storage.delete(tables.tree, known: key) }
 
   func firstChild(of node: UInt64) throws -> [UInt8]? {
     try reader.access.firstKey(tables.tree, [UInt8](bigEndian: node))
@@ -275,8 +277,13 @@ extension Folds: TreeStorage {
   func childCount(_ node: UInt64) throws -> Int { try reader.childCount(node) }
 
   func putChildCount(_ count: Int64, of node: UInt64) throws {
-    let bytes = [UInt8](littleEndian: UInt64(max(count, 0)))
-    try storage.put(tables.counts, [UInt8](bigEndian: node), count > 0 ? bytes : nil)
+    let (key, value): (InlineArray<1, _>, InlineArray<1, _>) = (
+      [node.bigEndian], [UInt64(max(count, 0)).littleEndian]
+    )
+    try key.lend { key in
+      if count <= 0 { return try storage.delete(tables.counts, key) }
+      try value.lend { try storage.put(tables.counts, key, $0) }
+    }
   }
 
   func name(of id: NameID) throws -> String { try memory.catalog.name(of: id) }

@@ -18,10 +18,13 @@ struct ChildCounts {
     last = (node, 0)
   }
 
-  /// Returns all changes, and removes them here.
-  mutating func take() -> [UInt64: Int64] {
-    settle(0)
-    defer { changes.removeAll(keepingCapacity: true) }
-    return changes
+  /// Passes on the changes of all nodes that have more or fewer children, and removes them here.
+  mutating func take(_ body: (UInt64, Int64) throws -> Void) rethrows {
+    // Often there is only one parent.
+    if !changes.isEmpty { settle(0) }
+    let (one, others) = (last, changes)
+    (last, changes) = ((0, 0), [:])
+    if one.change != 0 { try body(one.node, one.change) }
+    for (node, change) in others where change != 0 { try body(node, change) }
   }
 }

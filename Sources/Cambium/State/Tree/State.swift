@@ -143,7 +143,10 @@ struct StateHead: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes = [UInt8](littleEndian: applied.rawValue)
+    var bytes: [UInt8] = []
+    // With its checksum.
+    bytes.reserveCapacity(40)
+    bytes.append(littleEndian: applied.rawValue)
     bytes.append(littleEndian: nextNode)
     bytes.append(littleEndian: names)
     bytes.append(littleEndian: declarations)
@@ -209,7 +212,7 @@ struct StateReader {
 
   /// The number of children of a node at present.
   func childCount(_ node: UInt64) throws -> Int {
-    let key = [UInt8](bigEndian: node)
+    let key: InlineArray<1, _> = [node.bigEndian]
     let count = try key.lend { key in
       try access.get(tables.counts, key) { try $0.load(UInt64.self, at: 0) }
     }

@@ -3,16 +3,16 @@
 import LMDB
 
 extension Tree where Host: ~Copyable {
-  /// Folds one operation in.
+  /// Folds one operation in, or refuses a `set` of a node that exists, if that must be new.
   ///
   /// - Throws: ``DatabaseError`` if the operation is impossible, with nothing changed; a storage
   ///   error with the transaction unusable.
   mutating func apply(
-    _ operation: Operation, enforcing: Bool = false, in host: inout Host
+    _ operation: Operation, enforcing: Bool = false, isNew: Bool = false, in host: inout Host
   ) throws {
     isEnforcing = enforcing
     switch operation {
-    case .set(let path, let content): try set(path, content, operation, &host)
+    case .set(let path, let content): try set(path, content, operation, isNew: isNew, &host)
     case .update(let path, _), .change(let path, _?, _): try change(path, operation, &host)
     case .change(let path, nil, let change): try changeScalar(path, change, &host)
     case .remove(let path): try remove(path, &host)
@@ -24,10 +24,12 @@ extension Tree where Host: ~Copyable {
   }
 
   private mutating func set(
-    _ path: NodePath, _ content: Content, _ operation: Operation, _ host: inout Host
+    _ path: NodePath, _ content: Content, _ operation: Operation, isNew: Bool,
+    _ host: inout Host
   ) throws {
     try locate(path, creating: true, &host)
     let header = try place.load(host)
+    if isNew, header != nil { throw DatabaseError.exists(path, reason: "there is a node already") }
     if let header, header.node != 0 { try checkNoChild(path, header.node, operation.names, host) }
     try replace(header, with: content, at: path, &host)
   }

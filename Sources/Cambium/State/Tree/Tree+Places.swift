@@ -93,7 +93,7 @@ extension Tree where Host: ~Copyable {
 
   /// Stores the changes of child counts.
   mutating func flushCounts(_ host: inout Host) throws {
-    for (node, change) in memory.counts.take() where change != 0 {
+    try memory.counts.take { node, change in
       try host.putChildCount(Int64(host.childCount(node)) + change, of: node)
     }
   }

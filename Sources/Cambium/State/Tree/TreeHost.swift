@@ -7,6 +7,7 @@ protocol TreeStorage: ~Copyable {
   /// Lends the present version at a tree key; a key near the last one costs least.
   func version<R>(at key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R?
   func putVersion(_ version: RawSpan, at key: [UInt8]) throws
+  /// Removes the present version at a tree key, which has just been found there.
   func removeVersion(at key: [UInt8]) throws
   /// The tree key of a node's first child.
   func firstChild(of node: UInt64) throws -> [UInt8]?

@@ -1,0 +1,22 @@
+import Dispatch
+
+/// Compresses the long records of the log's tail before they move to LMDB.
+///
+/// A transaction that finds the tail full moves what is in it, and all who write wait for that. Of
+/// long records most of the time would go into compressing them, so that is done beside the
+/// transactions before. A record that it has not come to is compressed when it moves.
+final class CompressionJob: Job {
+  let name = "compression"
+  private unowned let directory: OpenDirectory
+
+  init(_ directory: OpenDirectory) { self.directory = directory }
+
+  /// Writers may wait for it.
+  var quality: DispatchQoS { .userInitiated }
+
+  func isDue() -> Bool { directory.log.tail.hasLongRecords }
+
+  func step(_ progress: ProgressReporter) -> JobStep {
+    directory.log.compressLongRecord() ? .atOnce : .whenDue
+  }
+}
