@@ -70,6 +70,15 @@ extension ByteSink where Self: ~Copyable {
   @inline(__always)
   mutating func clear() { count = 0 }
 
+  /// Discards the content, and keeps the memory unless it is more than an encoder should keep.
+  @inline(__always)
+  mutating func clearAndShrink() {
+    count = 0
+    if capacity > ByteBuffer.keptMax { self = ByteBuffer() }
+  }
+
+  private static let keptMax = 64 << 10
+
   @inline(__always)
   private mutating func makeRoom(_ more: Int) {
     if count + more > capacity { grow(count + more) }

@@ -202,7 +202,7 @@ struct RecordEncoder: ~Copyable {
     guard order.count <= 255, order.last.map({ $0.id <= 0xFFFF }) ?? true else {
       return try encodeLarge(record)
     }
-    bytes.clear()
+    defer { bytes.clearAndShrink() }
     bytes.append(0)
     bytes.append(UInt8(order.count))
     for (id, _) in order { bytes.append(littleEndian: UInt32(id)) }

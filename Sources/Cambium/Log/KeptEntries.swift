@@ -35,7 +35,7 @@ final class KeptEntries: Sendable {
   ///
   /// - Throws: ``StorageError``, ``DatabaseError``.
   func newest(of log: Log) throws -> FirstEntries {
-    // If the files are in place is asked where something is written.
+    // Replaced files are noticed where something is written.
     try log.lmdb.health.checkWritable(looksAtFiles: false)
     // A commit whose process was killed before it told readers of it counts here as well.
     let transaction = try log.newestCommit

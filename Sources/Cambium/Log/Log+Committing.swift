@@ -53,6 +53,7 @@ extension Log {
   ///   an I/O error the log refuses all further writing.
   func appendToTail(_ records: [TransactionRecord]) throws -> Bool {
     guard tail.isEnabled, try hasRoomForMoving() else { return false }
+    try lmdb.health.checkWritable()
     do { return try tail.append(records, syncLMDB: lmdb.sync) } catch let error as StorageError {
       if [.uncertain, .inputOutput].contains(error.kind) { lmdb.health.poison(error) }
       throw error
@@ -88,8 +89,11 @@ extension Log {
   /// program may have the log open as well, and would miss its records.
   ///
   /// - Returns: The mark under which the next commit must name it; nil if none was made.
-  func makeTailIfWanted() -> TailMark? {
-    tail.isEnabled && !lmdb.isShared ? tail.makeIfWanted() : nil
+  /// - Throws: ``StorageError`` if the log's files have been replaced: the tail would be another's.
+  func makeTailIfWanted() throws -> TailMark? {
+    if !tail.isEnabled || lmdb.isShared { return nil }
+    try lmdb.health.checkWritable()
+    return tail.makeIfWanted()
   }
 
   /// Makes the entry of a long record of the tail ahead of its move to LMDB. Any thread may call it.

@@ -38,6 +38,7 @@ struct LogWriter: ~Copyable {
       if isReplaced || !tail.isUsable(mark) { try removeEntry("tail") }
     }
     guard let view else { return }
+    view.endMakingAhead()
     try view.forEach { try append($0, madeAhead: view.entry(of: $0)) }
     try put("head", view.head.stored())
   }

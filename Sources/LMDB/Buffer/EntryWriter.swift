@@ -22,7 +22,7 @@ import CLMDB
     self.environment = environment
     self.behind = behind
     if let behind, !isDirect, !behind.startsDirectly() {
-      // The first commit of a buffer finds a replaced file, and the others when they are written.
+      // A replaced file is noticed by the first commit of a buffer, and when that is written.
       try environment.health.checkWritable(looksAtFiles: behind.isEmpty)
       let view = try behind.begin()
       // One without pages of its own would keep the map from growing.

@@ -84,7 +84,7 @@ import Synchronization
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
     readers = ReaderPool(tables, options.readingError)
-    let names = Environment.fileNames
+    let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
     if options.isAnonymous {
       for name in names { try? DirectoryEntry(directory, name).remove() }
     }

@@ -71,8 +71,3 @@ struct EnvironmentFiles {
     }
   }
 }
-
-extension Environment {
-  /// The names of an environment's files in its directory.
-  package static let fileNames = [EnvironmentFiles.data, EnvironmentFiles.lock]
-}

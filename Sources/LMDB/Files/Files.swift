@@ -269,8 +269,8 @@ extension Platform {
 /// LMDB's own writer lock cannot time out; this one can, so writers queue here first. It is a
 /// `flock`, which belongs to the open file: closing other descriptors does not drop it. Since
 /// `flock` cannot wait with a timeout, waiters poll. They announce themselves by a shared lock on a
-/// second file, and a holder that wants the lock again lets them go first: it looks for them every
-/// millisecond.
+/// second file, and a holder that wants the lock again lets them go first: it looks for them when
+/// it locks, at most once a millisecond.
 package final class FileLock: Sendable {
   private let descriptor: Int32
   private let waiting: Int32

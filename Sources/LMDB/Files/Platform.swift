@@ -163,7 +163,8 @@ package enum Platform {
     #endif
   }
 
-  /// A number that differs between a process and its forked children.
+  /// A number that differs between a process and the children that `fork` makes of it. A process
+  /// that is made by a bare system call has the number of its parent.
   ///
   /// It is a load, where the number of the process is a system call, which every commit would make
   /// several times.

@@ -16,16 +16,10 @@ package final class PrewrittenFile: Sendable {
 
   /// Opens the file; nil if there is none.
   ///
-  /// - Parameters:
-  ///   - path: Its path.
-  ///   - others: The names of files of its directory that must stay in place with it.
-  ///   - isReadOnly: True to open it for reading.
   /// - Throws: ``StorageError``: `.notRegular`.
-  package init?(
-    _ path: String, with others: [String] = [], isReadOnly: Bool
-  ) throws(StorageError) {
+  package init?(_ path: String, isReadOnly: Bool) throws(StorageError) {
     let entry = try DirectoryEntry(path)
-    files = OpenFiles([entry.name] + others, in: entry.directory)
+    files = OpenFiles([entry.name], in: entry.directory)
     do { descriptor = try entry.open(isReadOnly ? O_RDONLY : O_RDWR) } catch
       where error.kind
       == .missing
@@ -69,7 +63,7 @@ package final class PrewrittenFile: Sendable {
     }
   }
 
-  /// False if another file has taken its place, or that of one beside it, or none has.
+  /// False if another file has taken its place, or none.
   ///
   /// - Complexity: one system call while nothing in its directory changes.
   package var isInPlace: Bool { files.replaced() == nil }

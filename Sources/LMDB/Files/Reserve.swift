@@ -9,8 +9,9 @@ package final class Reserve: Sendable {
   private let descriptor: Int32
   private let path: String
   private let bytes: Int
-  /// True if this process has seen all of the space reserved, and has not released it since.
-  package let isKnownWhole = Atomic<Bool>(false)
+  /// True if this process has seen all of the space reserved, and has not released it since. It is
+  /// locked while the space is reserved or released.
+  private let isSeenWhole = Mutex(false)
 
   /// Opens the file, creating an empty one if it is missing.
   ///
@@ -38,9 +39,14 @@ package final class Reserve: Sendable {
   ///
   /// - Throws: ``StorageError``: `.diskFull`. Nothing is reserved then.
   package func fill() throws(StorageError) {
-    try reserve()
-    isKnownWhole.store(true, ordering: .relaxed)
+    try isSeenWhole.withLock { isSeenWhole throws(StorageError) in
+      try reserve()
+      isSeenWhole = isWhole
+    }
   }
+
+  /// True if the space was reserved when this process last looked, and it has not released it.
+  package var isKnownWhole: Bool { isSeenWhole.withLock { $0 } }
 
   private func reserve() throws(StorageError) {
     if isWhole || Platform.fileBytesMax < UInt64(bytes) { return }
@@ -52,7 +58,7 @@ package final class Reserve: Sendable {
         throw StorageError(code: code != 0 ? code : errno, while: "setting space aside in \(path)")
       }
     } catch {
-      release()
+      truncate()
       throw error
     }
   }
@@ -62,7 +68,14 @@ package final class Reserve: Sendable {
   /// - Returns: True if there was any, and it is free now.
   @discardableResult
   package func release() -> Bool {
-    isKnownWhole.store(false, ordering: .relaxed)
+    isSeenWhole.withLock { isSeenWhole in
+      isSeenWhole = false
+      return truncate()
+    }
+  }
+
+  @discardableResult
+  private func truncate() -> Bool {
     let isThere = size > 0
     return ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, SEEK_SET) == 0 && isThere
   }

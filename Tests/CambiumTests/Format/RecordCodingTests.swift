@@ -43,10 +43,10 @@ struct RecordCodingTests {
     }
     let buffers = kept.take(names: 4)
     let stored = try encode(buffers, from: 3)
-    kept.keep(buffers, names: 5, [])
+    kept.keep(buffers, names: 5)
     let again = kept.take(names: 5)
     #expect(try encode(again, from: 3) == stored && asked == 0)
-    kept.keep(again, names: 5, [])
+    kept.keep(again, names: 5)
     let lost = kept.take(names: 4)
     #expect(try encode(lost, from: 2) != stored && asked == 2)
   }

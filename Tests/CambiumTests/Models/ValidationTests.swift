@@ -49,7 +49,6 @@ struct ValidationTests {
 
   struct Veto: Error, Equatable {}
 
-  /// Rules are checked before a model is written, and that its id is free while it is.
   @Test("come after an id that is taken, and nothing is logged then")
   func takenID() throws {
     try withDatabase { database in
@@ -73,6 +72,36 @@ struct ValidationTests {
       #expect(try database.get(stop.id).place.longitude == 0)
       wrong.id = Stop.ID()
       #expect(throws: ValidationError.self) { try database.insert(wrong) }
+      #expect(try database.head == head)
+    }
+  }
+
+  /// Models of one collection in two versions of an app, without rules.
+  struct OldStop: Cambium.Model {
+    var id = ID()
+    var name = ""
+
+    static let schema = ModelSchema<OldStop>("stops")
+  }
+
+  struct NewStop: Cambium.Model {
+    var id = ID()
+    var name = ""
+    var note = ""
+
+    static let schema = ModelSchema<NewStop>("stops")
+  }
+
+  @Test("of a new version are not declared by an insert that is refused")
+  func takenIDUndeclared() throws {
+    try withDatabase { database in
+      let old = try database.insert(OldStop(name: "old"))
+      let head = try database.head
+      var stop = NewStop(name: "new")
+      stop.id = NewStop.ID(old.key)
+      try database.write { tx in
+        #expect(throws: DatabaseError.self) { try tx.insert(stop) }
+      }
       #expect(try database.head == head)
     }
   }

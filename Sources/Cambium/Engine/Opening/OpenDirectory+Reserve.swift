@@ -29,8 +29,8 @@ extension OpenDirectory {
   /// - Throws: ``StorageError``: `.diskFull`.
   func fillReserve(of state: State) throws {
     let reserve = try state.openReserve(options.stepSizes.reserveBytes)
-    // While commits wait in memory no other process has the state open, and releases its reserve.
-    if !state.behind.isEmpty, reserve.isKnownWhole.load(ordering: .relaxed) { return }
+    // Commits wait in memory only while this process alone has the state open, and so the reserve.
+    if !state.behind.isEmpty, reserve.isKnownWhole { return }
     try reserve.fill()
   }
 

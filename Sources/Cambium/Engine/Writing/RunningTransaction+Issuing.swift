@@ -12,7 +12,7 @@ extension RunningTransaction {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - isAsked: True if the app's code has been called about it already.
-  ///   - isNew: True to refuse a `set` of a node that exists; the app must have been asked.
+  ///   - isNew: True to refuse a `set` of a node that exists; the app's code must have been called.
   /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
   ///   transaction can only be rolled back.
   func issue(_ operation: Operation, isAsked: Bool = false, isNew: Bool = false) throws {
@@ -29,6 +29,7 @@ extension RunningTransaction {
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
     }
+    assert(!isNew, "a node that must be new is set without hooks")
     try translating { try begin() }
     do {
       try perform(operation, isGuarded)

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Invariants:
 /// 1. Each operation of `operations` has been applied to the group's state, in order. Only
-///    ``log(_:)`` does both.
+///    ``log(_:isNew:)`` does both.
 /// 2. Savepoints nest: each has as many operations as the one before it, or more. Asserted when one
 ///    begins.
 /// 3. It is used on the thread that began it, while its body runs; checked by ``use()``.
@@ -103,7 +103,7 @@ final class RunningTransaction: @unchecked Sendable {
     do {
       try group.stateWriter.apply(operation, enforcing: true, isNew: isNew)
     } catch let error as StorageError where error.kind == .mapFull {
-      try failing { try group.grow(with: self, applying: operation) }
+      try failing { try group.grow(with: self, applying: operation, isNew: isNew) }
     } catch let error as StorageError {
       throw fail(DatabaseError(error))
     } catch let error as DatabaseError where group.stateWriter.folds.texts.failure != nil {

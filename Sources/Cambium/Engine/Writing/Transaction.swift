@@ -175,7 +175,7 @@ extension Database.Transaction {
       return true
     }
     let operation = Operation.remove(path)
-    // A plain removal tells by itself that there is no node.
+    // A plain removal throws by itself where there is no node.
     if try !running.isPlain(operation) && !running.hasNode(at: path) { return false }
     do { try running.issue(operation) } catch {
       if try !running.hasNode(at: path) { return false }

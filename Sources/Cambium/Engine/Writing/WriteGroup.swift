@@ -41,8 +41,9 @@ final class WriteGroup: @unchecked Sendable {
     @inline(__always) _read { yield unsafe openWriter }
     @inline(__always) _modify { yield unsafe &openWriter }
   }
-  /// It goes without Swift's check of exclusive access, because of invariant 3: an operation would
-  /// be checked four times, by 150 instructions each.
+  /// It goes without Swift's check of exclusive access, of which each operation would need four, by
+  /// 150 instructions each: it is used on one thread, and nothing that an operation calls while it
+  /// is applied knows the group.
   @exclusivity(unchecked) private var openWriter: StateWriter
   private(set) var head: LogHead
   /// The horizon: nodes that were removed up to it cannot be restored.
@@ -138,10 +139,12 @@ final class WriteGroup: @unchecked Sendable {
 
   /// Drops the state's transaction, enlarges the map, and applies the recorded operations again,
   /// and then the one that found it full; nil if none did.
-  func grow(with transaction: RunningTransaction, applying operation: Operation?) throws {
+  func grow(
+    with transaction: RunningTransaction, applying operation: Operation?, isNew: Bool = false
+  ) throws {
     stateWriter.abort()
     try WriteGroup.enlarge(state)
-    try startOver(with: transaction, operation)
+    try startOver(with: transaction, operation, isNew: isNew)
   }
 
   /// Writes what the tables of text views lack.
@@ -156,7 +159,7 @@ final class WriteGroup: @unchecked Sendable {
   /// Applies the recorded operations again: the finished bodies, and the running one with its
   /// savepoints.
   private func startOver(
-    with transaction: RunningTransaction?, _ operation: Operation? = nil
+    with transaction: RunningTransaction?, _ operation: Operation? = nil, isNew: Bool = false
   ) throws {
     let fillsLater = stateWriter.folds.fillsLater
     try WriteGroup.growing(state) {
@@ -172,7 +175,7 @@ final class WriteGroup: @unchecked Sendable {
         guard let transaction else { return }
         stateWriter.begin(transaction.sequence, isObserved: isObserved)
         try transaction.applyAgain(to: &stateWriter)
-        if let operation { try stateWriter.apply(operation, enforcing: true) }
+        if let operation { try stateWriter.apply(operation, enforcing: true, isNew: isNew) }
         try stateWriter.writeTexts()
       } catch {
         stateWriter.abort()

@@ -3,8 +3,8 @@ import Synchronization
 /// The memory that one group of writes leaves to the next: encoders, with their buffers and the
 /// names of the last record.
 ///
-/// It is Sendable because the thread that has the writer's turn alone uses it: a group takes it,
-/// and gives it back when it is committed.
+/// It is Sendable because one group at a time has it, and a group is used on one thread; see
+/// ``KeptBuffers``.
 final class WritingBuffers: @unchecked Sendable {
   /// Encodes records; it remembers the names of the last.
   var encoder = RecordEncoder()
@@ -14,17 +14,15 @@ final class WritingBuffers: @unchecked Sendable {
   fileprivate var names = 0
 }
 
-/// The buffers that no group uses at present.
+/// The buffers that no group uses at present. A group takes them, and gives them back once it is
+/// committed; one that is not has perhaps defined names that nobody knows.
 final class KeptBuffers: Sendable {
   private let kept = Mutex<WritingBuffers?>(nil)
-  /// The size of a transaction in bytes from which its group's buffers are not kept: they may have
-  /// become as large.
-  private static let transactionMax = 64 << 10
 
   /// Takes the buffers for a group.
   ///
-  /// - Parameter names: The number of names that are defined. Those of a state that has lost the
-  ///   newest may get other numbers.
+  /// - Parameter names: The number of names that are defined. A state that has lost the newest may
+  ///   give their numbers to others.
   func take(names: Int) -> WritingBuffers {
     guard let buffers = kept.withLock({ $0.take() }) else { return WritingBuffers() }
     if buffers.names > names { buffers.encoder.forget() }
@@ -32,8 +30,7 @@ final class KeptBuffers: Sendable {
   }
 
   /// Keeps the buffers of a group that is committed.
-  func keep(_ buffers: WritingBuffers, names: Int, _ records: [TransactionRecord]) {
-    if records.contains(where: { $0.operations.count > KeptBuffers.transactionMax }) { return }
+  func keep(_ buffers: WritingBuffers, names: Int) {
     buffers.names = names
     kept.withLock { $0 = buffers }
   }

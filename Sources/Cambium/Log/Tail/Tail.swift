@@ -225,7 +225,7 @@ final class Tail: Sendable {
   /// The file that the log names, opened unless the round before has it; nil if it is not there.
   private func file(_ mark: TailMark, _ known: TailRound?) throws -> PrewrittenFile? {
     if let known, known.mark == mark { return known.file }
-    let file = try PrewrittenFile(path, with: Environment.fileNames, isReadOnly: isReadOnly)
+    let file = try PrewrittenFile(path, isReadOnly: isReadOnly)
     return file?.size == mark.bytes ? file : nil
   }
 
@@ -340,6 +340,7 @@ final class Tail: Sendable {
   /// Notes that LMDB has committed all records, up to a head; a new round begins.
   func noteCommit(_ transaction: UInt64, _ head: LogHead, _ mark: TailMark?) {
     content.withLock { content in
+      content.round?.records.forgetEntries()
       do {
         content.round = try mark.flatMap { mark in
           try file(mark, content.round).map { TailRound($0, mark, after: head, isOfOthers: false) }

@@ -20,6 +20,8 @@ final class TailRecords: Sendable {
     var entries: [Int: [UInt8]] = [:]
   }
 
+  /// Held while an entry is made ahead.
+  private let making = Mutex(())
   /// The least bytes of a record that is worth waking another thread for.
   private static let longBytes = 16 << 10
 
@@ -51,16 +53,27 @@ final class TailRecords: Sendable {
   /// - Parameter make: Makes an entry.
   /// - Returns: False if there is no such record.
   func keepEntry(_ make: (TransactionRecord) -> [UInt8]) -> Bool {
-    let next = content.withLock { content -> (place: Int, record: TransactionRecord)? in
-      guard !content.long.isEmpty else { return nil }
-      let place = content.long.removeFirst()
-      return content.records[place].map { (place, $0) }
+    making.withLock { _ in
+      let next = content.withLock { content -> (place: Int, record: TransactionRecord)? in
+        guard !content.long.isEmpty else { return nil }
+        let place = content.long.removeFirst()
+        return content.records[place].map { (place, $0) }
+      }
+      guard let next else { return false }
+      let entry = make(next.record)
+      content.withLock { $0.entries[next.place] = entry }
+      return true
     }
-    guard let next else { return false }
-    let entry = make(next.record)
-    content.withLock { $0.entries[next.place] = entry }
-    return true
   }
+
+  /// Has no further entry made ahead, and waits for the one that is, since the records move now.
+  func endMakingAhead() {
+    content.withLock { $0.long = [] }
+    making.withLock { _ in }
+  }
+
+  /// Forgets the entries, after the records have moved: readers may hold these for longer.
+  func forgetEntries() { content.withLock { $0.entries = [:] } }
 
   /// The entry of a record that was made already; nil if there is none.
   func entry(of sequence: SequenceNumber) -> [UInt8]? {
@@ -116,6 +129,9 @@ struct TailView {
 
   /// The entry of a record that was made already; nil if there is none.
   func entry(of record: TransactionRecord) -> [UInt8]? { records.entry(of: record.sequence) }
+
+  /// As ``TailRecords/endMakingAhead()``.
+  func endMakingAhead() { records.endMakingAhead() }
 
   /// Visits the records in order.
   func forEach(_ body: (TransactionRecord) throws -> Void) rethrows {

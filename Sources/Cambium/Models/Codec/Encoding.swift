@@ -33,8 +33,10 @@ struct ModelEncoder: ~Copyable {
       return try unsafe union.encode(base, &self, binding)
     }
     if binding.isLarge { return try unsafe encodeLarge(base, binding) }
-    values.clear()
-    table.clear()
+    defer {
+      values.clear()
+      table.clearAndShrink()
+    }
     table.append(0)
     table.append(0)
     for step in binding.steps {
@@ -121,14 +123,14 @@ struct ModelEncoder: ~Copyable {
   private mutating func update(
     _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
   ) throws -> Operation.PropertyUpdate {
-    values.clear()
+    defer { values.clear() }
     let isStored = try unsafe write(step, place, binding)
     return .init(name: step.name, value: isStored ? values.buffer.array() : nil)
   }
 
   /// A value's stored form.
   mutating func stored<V: PropertyValue>(_ value: V) throws -> [UInt8] {
-    values.clear()
+    defer { values.clear() }
     try value.writeStored(to: &values)
     return values.buffer.array()
   }

@@ -21,17 +21,18 @@ extension Database.Transaction {
   public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
     var model = model
     let schema = M.schema
-    // Writing it tells if the id is taken; only code of the app must not be called before that.
-    let isUnknown = model.id.isAssigned && !schema.hasHooks
-    if isUnknown { try schema.core.check() } else { try prepare(&model) }
-    do {
-      if schema.hasChecks { try schema.validate(&model) }
-      try put(&model, isNew: isUnknown)
-    } catch where isUnknown {
-      // Of several reasons the first one is that the id is taken.
-      try checkFree(schema.core, try model.id.key._treeKey())
-      throw error
+    if model.id.isAssigned, !schema.hasHooks, !schema.hasChecks, isBound(schema.core) {
+      // Nothing comes before the write, which refuses an id that is taken.
+      do { try put(&model, isNew: true) } catch {
+        // Of several reasons that one is named first.
+        try checkFree(schema.core, try model.id.key._treeKey())
+        throw error
+      }
+      return model.id
     }
+    try prepare(&model)
+    if schema.hasChecks { try schema.validate(&model) }
+    try put(&model)
     return model.id
   }
 
@@ -113,6 +114,10 @@ extension Database.Transaction {
   }
 
   // MARK: The same for every model
+
+  /// True if writing a model declares nothing, since that was done.
+  @usableFromInline
+  func isBound(_ core: SchemaCore) -> Bool { running.isBound(core) }
 
   /// Throws where there is a node with a model's key.
   @usableFromInline

@@ -21,10 +21,10 @@ public struct ValueWriter: ~Copyable {
   @inline(__always)
   var count: Int { buffer.count }
 
-  /// Forgets everything.
+  /// Forgets everything, and keeps the memory unless it is much.
   @inline(__always)
   mutating func clear() {
-    buffer.clear()
+    buffer.clearAndShrink()
     depth = 0
   }
 
