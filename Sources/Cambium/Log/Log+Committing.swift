@@ -85,24 +85,6 @@ extension Log {
     }
   }
 
-  /// Makes the file of the tail, once there were enough commits for it. An earlier version of the
-  /// program may have the log open as well, and would miss its records.
-  ///
-  /// - Returns: The mark under which the next commit must name it; nil if none was made.
-  /// - Throws: ``StorageError`` if the log's files have been replaced: the tail would be another's.
-  func makeTailIfWanted() throws -> TailMark? {
-    if !tail.isEnabled || lmdb.isShared { return nil }
-    try lmdb.health.checkWritable()
-    return tail.makeIfWanted()
-  }
-
-  /// Makes the entry of a long record of the tail ahead of its move to LMDB. Any thread may call it.
-  ///
-  /// - Returns: False if there is no such record.
-  func compressLongRecord() -> Bool {
-    tail.records?.keepEntry { RecordEntry.make(of: $0, sizes, compressor) } ?? false
-  }
-
   /// Moves the records of the tail to LMDB, for a caller that looks at the file; the writer's lock
   /// is held.
   func emptyTail() throws {

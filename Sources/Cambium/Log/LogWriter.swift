@@ -74,6 +74,17 @@ struct LogWriter: ~Copyable {
     }
   }
 
+  /// Makes the file of a log's tail, once there were enough commits for it. An earlier version of
+  /// the program may have the log open as well, and would miss its records.
+  ///
+  /// - Returns: The mark under which the next commit must name it; nil if none was made.
+  /// - Throws: ``StorageError`` if the log's files were replaced: the place would be another's.
+  static func makeTailIfWanted(of log: Log) throws -> TailMark? {
+    if !log.tail.isEnabled || log.lmdb.isShared { return nil }
+    try log.lmdb.health.checkWritable()
+    return log.tail.makeIfWanted()
+  }
+
   /// Names the file of the tail, which must be new.
   func setTail(_ mark: TailMark) throws {
     try raiseFormat(to: FormatEntry.versionWithTail)

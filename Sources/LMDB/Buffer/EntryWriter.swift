@@ -101,9 +101,11 @@ import CLMDB
   mutating func delete(_ table: Table, _ key: RawSpan, isKnown: Bool) throws -> Bool {
     if direct == nil {
       try checkKey(key)
-      let isThere = unsafe try isKnown || key.withUnsafeBytes {
-        unsafe try findBehind(table, $0, isNear: nearTable == table) != nil
-      }
+      let isThere =
+        unsafe try isKnown
+        || key.withUnsafeBytes {
+          unsafe try findBehind(table, $0, isNear: nearTable == table) != nil
+        }
       if !isThere || add(.delete, table, key, key.extracting(first: 0)) { return isThere }
       try goDirect()
     }

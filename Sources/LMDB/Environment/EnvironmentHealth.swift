@@ -23,6 +23,7 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
   ///
   /// - Parameter looksAtFiles: False for a caller that has this looked at before it writes; it is a
   ///   system call.
+  /// - Throws: ``StorageError``: `.closed`, `.readOnly`.
   package func checkWritable(looksAtFiles: Bool = true) throws(StorageError) {
     try check(forWriting: false)
     if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }

@@ -93,6 +93,7 @@ package enum PutMode: Sendable {
   ///   - key: The key of the entry.
   ///   - isKnown: True if the caller has just found it, so that it need not be looked up again.
   /// - Returns: True if there was one.
+  /// - Throws: ``StorageError``.
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan, isKnown: Bool = false) throws -> Bool {
     unsafe try writer.pointee.delete(table, key, isKnown: isKnown)

@@ -37,16 +37,16 @@ package final class Reserve: Sendable {
 
   /// Reserves the space, unless it is reserved already.
   ///
+  /// - Parameter isAlone: True if no other process uses the file, so that it need not be looked at
+  ///   again.
   /// - Throws: ``StorageError``: `.diskFull`. Nothing is reserved then.
-  package func fill() throws(StorageError) {
+  package func fill(isAlone: Bool = false) throws(StorageError) {
     try isSeenWhole.withLock { isSeenWhole throws(StorageError) in
+      if isAlone && isSeenWhole { return }
       try reserve()
       isSeenWhole = isWhole
     }
   }
-
-  /// True if the space was reserved when this process last looked, and it has not released it.
-  package var isKnownWhole: Bool { isSeenWhole.withLock { $0 } }
 
   private func reserve() throws(StorageError) {
     if isWhole || Platform.fileBytesMax < UInt64(bytes) { return }

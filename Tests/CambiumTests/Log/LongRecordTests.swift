@@ -1,6 +1,6 @@
 // Goal: it makes no difference if the entry of a long record was made ahead of its move to LMDB.
-// Method: the entries made ahead beside those that a compressor makes again, and what LMDB has after
-// the move; then many long transactions, beside which the background makes some of them.
+// Method: the entries made ahead beside those that a compressor makes again, and what LMDB has
+// after the move; then many long transactions, beside which the background makes some of them.
 
 import LMDB
 import Testing
@@ -23,7 +23,6 @@ struct LongRecordTests {
       let text = number % 2 == 0 ? 20_000 + Int(number) : 10
       try place.write(number..<(number + 1), to: database, text: text)
     }
-    while log.compressLongRecord() {}
     database.jobs.finish(database.jobs[CompressionJob.self])
     var made: [SequenceNumber: [UInt8]] = [:]
     try log.read { reader in

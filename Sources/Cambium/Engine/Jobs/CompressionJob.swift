@@ -14,9 +14,13 @@ final class CompressionJob: Job {
   /// Writers may wait for it.
   var quality: DispatchQoS { .userInitiated }
 
-  func isDue() -> Bool { directory.log.tail.hasLongRecords }
+  func isDue() -> Bool { directory.log.tail.records?.hasLong ?? false }
 
   func step(_ progress: ProgressReporter) -> JobStep {
-    directory.log.compressLongRecord() ? .atOnce : .whenDue
+    let log = directory.log
+    let isMade = log.tail.records?.keepEntry {
+      RecordEntry.make(of: $0, log.sizes, log.compressor)
+    }
+    return isMade == true ? .atOnce : .whenDue
   }
 }

@@ -28,10 +28,8 @@ extension OpenDirectory {
   ///
   /// - Throws: ``StorageError``: `.diskFull`.
   func fillReserve(of state: State) throws {
-    let reserve = try state.openReserve(options.stepSizes.reserveBytes)
-    // Commits wait in memory only while this process alone has the state open, and so the reserve.
-    if !state.behind.isEmpty, reserve.isKnownWhole { return }
-    try reserve.fill()
+    // Commits wait in memory only while this process alone has the state open.
+    try state.openReserve(options.stepSizes.reserveBytes).fill(isAlone: !state.behind.isEmpty)
   }
 
   /// Releases the space that is reserved for a state.

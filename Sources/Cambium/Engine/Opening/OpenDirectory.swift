@@ -29,11 +29,8 @@ final class OpenDirectory: Sendable {
   let guards = Mutex(RecordGuards())
   /// Makes ids and records' times.
   let generators: Generators
-
   /// The state in use, and its newest catalog.
   let stateInUse = StateInUse()
-  /// The memory that one group of writes leaves to the next.
-  let buffers = KeptBuffers()
   /// Positions of consumers that are stored with the next commit.
   let positions = KeptPositions()
 

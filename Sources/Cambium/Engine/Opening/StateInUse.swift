@@ -20,6 +20,8 @@ final class StateInUse: Sendable {
   }
 
   private let current = Mutex(Current())
+  /// The memory that one group of writes leaves to the next; it goes by the names of the catalog.
+  let buffers = KeptBuffers()
 
   // MARK: The state
 

@@ -24,6 +24,9 @@ struct RecordHooks {
 
   /// True if it is called about removed records.
   var areAskedOfDeletions: Bool { areAsked && guards.haveDeletions }
+
+  /// True if they are called about an operation.
+  func concern(_ operation: Operation) -> Bool { areAsked && guards.concern(operation) }
 }
 
 extension RunningTransaction {

@@ -23,7 +23,7 @@ extension RunningTransaction {
         reason: "a query's records are being read; take their keys first, then write")
     }
     try operation.checkPaths()
-    let isGuarded = !isAsked && isGuarded(operation)
+    let isGuarded = !isAsked && hooks.concern(operation)
     if !isGuarded && !group.stateWriter.isCompound(operation) {
       try log(try DeclaredRules(self).obeying(operation), isNew: isNew)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
@@ -40,14 +40,10 @@ extension RunningTransaction {
     }
   }
 
-  /// True if an operation entails no other, and no code of the app's is called about it.
+  /// True if an operation entails no other, and calls no code of the app's.
   func isPlain(_ operation: Operation) throws -> Bool {
     try use()
-    return !isGuarded(operation) && !group.stateWriter.isCompound(operation)
-  }
-
-  private func isGuarded(_ operation: Operation) -> Bool {
-    hooks.areAsked && hooks.guards.concern(operation)
+    return !hooks.concern(operation) && !group.stateWriter.isCompound(operation)
   }
 
   private func perform(_ operation: Operation, _ isGuarded: Bool) throws {

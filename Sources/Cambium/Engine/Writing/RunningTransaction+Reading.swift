@@ -22,8 +22,7 @@ extension RunningTransaction {
     }
   }
 
-  /// True if there is a node at a path that is to be written next: found by the writer's own
-  /// cursor, which is then at the place of the write.
+  /// True if there is a node at a path that may be written next: the writer's cursor goes there.
   func hasNode(at path: NodePath) throws -> Bool {
     try use()
     return try translating { try group.stateWriter.hasNode(at: path) }

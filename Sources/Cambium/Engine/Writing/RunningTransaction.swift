@@ -94,10 +94,6 @@ final class RunningTransaction: @unchecked Sendable {
   // MARK: Writing
 
   /// Applies one operation and logs it, without applying rules.
-  ///
-  /// - Parameters:
-  ///   - operation: The operation.
-  ///   - isNew: True to refuse a `set` of a node that exists.
   func log(_ operation: Operation, isNew: Bool = false) throws {
     try checkBlobs(operation)
     do {

@@ -62,7 +62,7 @@ extension WriteGroup {
       try stateWriter.commit()
       try state.settleCommit(in: directory)
       isVisible = stateWriter.hasCaughtUp || !records.isEmpty
-      directory.buffers.keep(buffers, names: stateWriter.catalog.count)
+      directory.stateInUse.buffers.keep(buffers, names: stateWriter.catalog.count)
     } catch {
       stateWriter.abort()
       if OpenDirectory.isFull(error) { directory.releaseReserve(of: state) }
@@ -74,7 +74,7 @@ extension WriteGroup {
   private func commitLog(_ numbers: [String: UInt64]) throws {
     var transaction: UInt64 = 0
     let chunks = try leasedChunks()
-    let tail = try directory.log.makeTailIfWanted()
+    let tail = try LogWriter.makeTailIfWanted(of: directory.log)
     try withOutcome {
       try directory.log.write(head: head) { writer in
         transaction = writer.reader.transaction

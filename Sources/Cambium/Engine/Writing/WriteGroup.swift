@@ -36,15 +36,7 @@ final class WriteGroup: @unchecked Sendable {
 
   let directory: OpenDirectory
   let state: State
-  /// The state's open transaction.
-  var stateWriter: StateWriter {
-    @inline(__always) _read { yield unsafe openWriter }
-    @inline(__always) _modify { yield unsafe &openWriter }
-  }
-  /// It goes without Swift's check of exclusive access, of which each operation would need four, by
-  /// 150 instructions each: it is used on one thread, and nothing that an operation calls while it
-  /// is applied knows the group.
-  @exclusivity(unchecked) private var openWriter: StateWriter
+  var stateWriter: StateWriter
   private(set) var head: LogHead
   /// The horizon: nodes that were removed up to it cannot be restored.
   let horizon: SequenceNumber
@@ -69,8 +61,8 @@ final class WriteGroup: @unchecked Sendable {
     self.head = head
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
-    unsafe openWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
-    buffers = directory.buffers.take(names: unsafe openWriter.catalog.count)
+    stateWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
+    buffers = directory.stateInUse.buffers.take(names: stateWriter.catalog.count)
     configure(defersBuilds: directory.options.buildsIndexesLater)
   }
 

@@ -23,6 +23,7 @@ final class KeptBuffers: Sendable {
   ///
   /// - Parameter names: The number of names that are defined. A state that has lost the newest may
   ///   give their numbers to others.
+  /// - Returns: The buffers, which no other group has.
   func take(names: Int) -> WritingBuffers {
     guard let buffers = kept.withLock({ $0.take() }) else { return WritingBuffers() }
     if buffers.names > names { buffers.encoder.forget() }

@@ -166,6 +166,9 @@ final class Tail: Sendable {
     }
   }
 
+  /// The records of the present round, as far as this process has looked.
+  var records: TailRecords? { content.withLock { $0.round?.records } }
+
   /// The bytes of the frames, as far as this process has looked.
   var usedBytes: Int { content.withLock { $0.round?.end ?? 0 } }
 
@@ -354,14 +357,6 @@ final class Tail: Sendable {
       }
     }
   }
-
-  // MARK: Moving
-
-  /// True if there are long records whose entries in LMDB can be made ahead.
-  var hasLongRecords: Bool { content.withLock { $0.round?.records.hasLong ?? false } }
-
-  /// The records of the present round.
-  var records: TailRecords? { content.withLock { $0.round?.records } }
 
   // MARK: Flushing
 

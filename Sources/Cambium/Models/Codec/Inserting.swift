@@ -21,7 +21,7 @@ extension Database.Transaction {
   public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
     var model = model
     let schema = M.schema
-    if model.id.isAssigned, !schema.hasHooks, !schema.hasChecks, isBound(schema.core) {
+    if model.id.isAssigned, !schema.hasHooks, !schema.hasChecks, hasClaimed(schema.core) {
       // Nothing comes before the write, which refuses an id that is taken.
       do { try put(&model, isNew: true) } catch {
         // Of several reasons that one is named first.
@@ -103,6 +103,7 @@ extension Database.Transaction {
   /// - Parameters:
   ///   - model: The model.
   ///   - isNew: True to refuse it if its id is taken.
+  /// - Throws: ``DatabaseError/exists(_:reason:)`` then, or what a rule of the database refuses.
   @inlinable
   func put<M: Model>(_ model: inout M, isNew: Bool = false) throws {
     let schema = M.schema
@@ -117,7 +118,7 @@ extension Database.Transaction {
 
   /// True if writing a model declares nothing, since that was done.
   @usableFromInline
-  func isBound(_ core: SchemaCore) -> Bool { running.isBound(core) }
+  func hasClaimed(_ core: SchemaCore) -> Bool { running.catalog.hasClaimed(core) }
 
   /// Throws where there is a node with a model's key.
   @usableFromInline
