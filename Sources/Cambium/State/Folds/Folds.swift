@@ -277,9 +277,8 @@ extension Folds: TreeStorage {
   func childCount(_ node: UInt64) throws -> Int { try reader.childCount(node) }
 
   func putChildCount(_ count: Int64, of node: UInt64) throws {
-    let (key, value): (InlineArray<1, _>, InlineArray<1, _>) = (
-      [node.bigEndian], [UInt64(max(count, 0)).littleEndian]
-    )
+    let key: InlineArray<1, _> = [node.bigEndian]
+    let value: InlineArray<1, _> = [UInt64(max(count, 0)).littleEndian]
     try key.lend { key in
       if count <= 0 { return try storage.delete(tables.counts, key) }
       try value.lend { try storage.put(tables.counts, key, $0) }
