@@ -167,6 +167,12 @@ struct DirectoryTests {
     try reserve.fill()
     #expect(reserve.release())
     #expect(Files.allocated(path) == 0)
+    // One who is alone with it looks at it again only after giving it up.
+    try reserve.fill(isAlone: true)
+    #expect(Files.allocated(path) >= 1 << 16)
+    #expect(try Reserve(path: path, bytesMax: 1 << 16).release())
+    try reserve.fill(isAlone: true)
+    #expect(Files.allocated(path) == 0)
     try reserve.fill()
     #expect(try Reserve(path: path, bytesMax: 1 << 16).release())
   }
