@@ -144,8 +144,7 @@ struct StateHead: Equatable, Sendable {
 
   func stored() -> [UInt8] {
     var bytes: [UInt8] = []
-    // With its checksum.
-    bytes.reserveCapacity(40)
+    bytes.reserveCapacity(32)
     bytes.append(littleEndian: applied.rawValue)
     bytes.append(littleEndian: nextNode)
     bytes.append(littleEndian: names)
