@@ -203,7 +203,7 @@ final class Log: Sendable {
   var usedBytes: Int { get throws { try lmdb.usage().usedBytes + tail.usedBytes } }
 
   /// Checks that this process may still use the file: that it was not forked or replaced.
-  func checkUsable() throws { try lmdb.health.check(forWriting: false) }
+  func checkUsable() throws { try lmdb.health.check() }
 
   func close() { lmdb.close() }
 

@@ -51,7 +51,7 @@ import CLMDB
 
   /// Begins; waits for another process's writer without a limit, so hold a ``FileLock`` first.
   init(_ environment: Environment) throws {
-    try environment.health.check(forWriting: true)
+    try environment.health.checkWritable()
     unsafe stack = [try DirectTransaction.begin(environment)]
     self.environment = environment
   }

@@ -11,8 +11,7 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
   private let poison = Mutex<StorageError?>(nil)
 
   /// Throws the reason why no transaction can begin, if there is one.
-  package func check(forWriting: Bool) throws(StorageError) {
-    if forWriting { return try checkWritable() }
+  package func check() throws(StorageError) {
     guard Platform.forks == forks else {
       throw StorageError(
         .closed, "this process was forked from the one that opened \(path); open it again here")
@@ -25,7 +24,7 @@ package struct EnvironmentHealth: ~Copyable, Sendable {
   ///   system call.
   /// - Throws: ``StorageError``: `.closed`, `.readOnly`.
   package func checkWritable(looksAtFiles: Bool = true) throws(StorageError) {
-    try check(forWriting: false)
+    try check()
     if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
     if let failure {
       throw StorageError(.closed, "an earlier call failed (\(failure)); close and open it again")

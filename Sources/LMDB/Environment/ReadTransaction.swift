@@ -19,7 +19,7 @@ import Synchronization
   ///     reading has no side effects and is safe on several threads.
   /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`, `.corrupt`.
   package init(_ environment: Environment, tables: [Table]) throws {
-    try environment.health.check(forWriting: false)
+    try environment.health.check()
     (reader, pages) = try ReadTransaction.begin(environment, tables)
     self.environment = environment
   }
@@ -29,7 +29,7 @@ import Synchronization
   ///
   /// - Throws: ``StorageError``: `.busy`, `.closed`.
   package init(pinning environment: Environment) throws {
-    try environment.health.check(forWriting: false)
+    try environment.health.check()
     (reader, pages) = try ReadTransaction.begin(environment, nil)
     self.environment = environment
   }

@@ -2,9 +2,9 @@ import Dispatch
 
 /// Compresses the long records of the log's tail before they move to LMDB.
 ///
-/// A transaction that finds the tail full moves what is in it, and all who write wait for that. Of
-/// long records most of the time would go into compressing them, so that is done beside the
-/// transactions before. A record that it has not come to is compressed when it moves.
+/// A transaction that finds the tail full moves what is in it, and all who write wait for that. So
+/// long records are compressed beside the transactions before. One that the job has not come to is
+/// compressed when it moves.
 final class CompressionJob: Job {
   let name = "compression"
   private unowned let directory: OpenDirectory
