@@ -66,6 +66,7 @@ struct Sizes: Sendable {
     let drawn = [0, 2 << 10, 8 << 10, 64 << 10][random.below(4)]
     options.stepSizes.tail.bytes = tightSeed.map { $0 / 2 % 2 == 0 ? 0 : 64 << 10 } ?? drawn
     options.stepSizes.tail.commitsBefore = tightSeed == nil ? random.below(3) : 0
+    options.stepSizes.tail.longBytes = tightSeed == nil ? 1 << (6 + 4 * random.below(3)) : 256
     options.stepSizes.tail.bytesMax = options.stepSizes.tail.bytes << (2 * random.below(3))
   }
 

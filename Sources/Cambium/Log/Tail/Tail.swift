@@ -135,7 +135,7 @@ final class Tail: Sendable {
       if transaction < content.transaction { return .outdated }
       if transaction > content.transaction {
         let base = try base()
-        guard let round = try begin(base, instead: content.round) else {
+        guard let round = try begin(base.mark, base.head, instead: content.round) else {
           (content.round, content.transaction) = (nil, transaction)
           return .view(nil)
         }
@@ -212,7 +212,7 @@ final class Tail: Sendable {
   private func load(
     _ base: Base, instead known: TailRound?
   ) throws -> (TailRound?, frames: [TailFrame]) {
-    guard var round = try begin(base, instead: known) else { return (nil, []) }
+    guard var round = try begin(base.mark, base.head, instead: known) else { return (nil, []) }
     round.isChecked = true
     if base.isAtRest { return (round, []) }
     var scan = TailScan(round.file, seed: round.mark.seed)
@@ -220,9 +220,11 @@ final class Tail: Sendable {
   }
 
   /// The round that continues a commit of LMDB, without its frames; nil if the log has no tail.
-  private func begin(_ base: Base, instead known: TailRound?) throws -> TailRound? {
-    guard let mark = base.mark, let file = try file(mark, known) else { return nil }
-    return TailRound(file, mark, after: base.head, isOfOthers: true)
+  private func begin(
+    _ mark: TailMark?, _ head: LogHead, instead known: TailRound?
+  ) throws -> TailRound? {
+    guard let mark, let file = try file(mark, known) else { return nil }
+    return TailRound(file, mark, after: head, longBytes: sizes.longBytes)
   }
 
   /// The file that the log names, opened unless the round before has it; nil if it is not there.
@@ -345,9 +347,8 @@ final class Tail: Sendable {
     content.withLock { content in
       content.round?.records.forgetEntries()
       do {
-        content.round = try mark.flatMap { mark in
-          try file(mark, content.round).map { TailRound($0, mark, after: head, isOfOthers: false) }
-        }
+        content.round = try begin(mark, head, instead: content.round)
+        content.round?.isOfOthers = false
         content.round?.isChecked = true
         content.transaction = transaction
         content.noteFlushed()

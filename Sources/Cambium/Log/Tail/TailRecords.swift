@@ -22,10 +22,12 @@ final class TailRecords: Sendable {
 
   /// Held while an entry is made ahead.
   private let making = Mutex(())
-  /// The least bytes of a record that is worth waking another thread for.
-  private static let longBytes = 16 << 10
+  private let longBytes: Int
 
-  init(after base: LogHead) { self.base = base }
+  /// - Parameters:
+  ///   - base: The head of the commit of LMDB that the round continues.
+  ///   - longBytes: ``TailSizes/longBytes``.
+  init(after base: LogHead, longBytes: Int) { (self.base, self.longBytes) = (base, longBytes) }
 
   /// The first record that is damaged.
   var missed: SequenceNumber? { content.withLock { $0.missed } }
@@ -39,7 +41,7 @@ final class TailRecords: Sendable {
       }
       while content.records.count < index { content.records.append(nil) }
       content.records.append(record)
-      if record.storedCount >= TailRecords.longBytes { content.long.append(index) }
+      if record.storedCount >= longBytes { content.long.append(index) }
     }
   }
 

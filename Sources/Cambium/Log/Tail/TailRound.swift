@@ -19,7 +19,7 @@ struct TailRound {
   private(set) var end = 0
   private var unproven: [Unproven] = []
   /// True if another process has made LMDB's commit before it, or an earlier run of this one.
-  var isOfOthers: Bool
+  var isOfOthers = true
   /// True if it was looked through for damaged frames, which only a writer can tell from those that
   /// are being written.
   var isChecked = false
@@ -28,11 +28,10 @@ struct TailRound {
   /// The place up to which frames need no further look at the disk's free space.
   private var roomEnd = 0
 
-  init(_ file: PrewrittenFile, _ mark: TailMark, after base: LogHead, isOfOthers: Bool) {
+  init(_ file: PrewrittenFile, _ mark: TailMark, after base: LogHead, longBytes: Int) {
     self.file = file
     self.mark = mark
-    self.isOfOthers = isOfOthers
-    records = TailRecords(after: base)
+    records = TailRecords(after: base, longBytes: longBytes)
     head = base
     durable = base.sequence
   }
