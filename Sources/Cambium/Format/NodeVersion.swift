@@ -92,8 +92,17 @@ struct NodeHeader {
   func store(
     _ content: RawSpan, _ links: VersionLinks? = nil, key: RawSpan, into bytes: inout ByteBuffer
   ) {
-    let links = links?.stored() ?? []
     bytes.clear()
+    append(content, links, key: key, to: &bytes)
+  }
+
+  /// Adds the stored form with some content and links to `bytes`.
+  @inline(__always)
+  func append(
+    _ content: RawSpan, _ links: VersionLinks? = nil, key: RawSpan, to bytes: inout ByteBuffer
+  ) {
+    let links = links?.stored() ?? []
+    let start = bytes.count
     bytes.append(littleEndian: UInt64(0))
     bytes.append(kind.rawValue)
     bytes.append((node == 0 ? 0 : 1) | (links.isEmpty ? 0 : 4))
@@ -104,8 +113,8 @@ struct NodeHeader {
       bytes.append(array: links)
     }
     bytes.append(content)
-    let sum = bytes.lend { NodeHeader.checksum($0.extracting(droppingFirst: 8), key) }
-    bytes.store(sum, at: 0)
+    let sum = bytes.lend { NodeHeader.checksum($0.extracting(droppingFirst: start + 8), key) }
+    bytes.store(sum, at: start)
   }
 
   @inline(__always)

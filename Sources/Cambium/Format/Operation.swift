@@ -126,7 +126,16 @@ struct OperationWriter {
     previous = mark.previous
   }
 
-  mutating func write(_ operation: Operation) {
+  /// Writes an operation.
+  ///
+  /// - Returns: The number of bytes that were written so far.
+  @discardableResult
+  mutating func write(_ operation: Operation) -> Int {
+    append(operation)
+    return bytes.count
+  }
+
+  private mutating func append(_ operation: Operation) {
     count += 1
     switch operation {
     case .set(let path, let content):

@@ -49,9 +49,23 @@ struct RecordTable {
     let start = index == 0 ? 0 : try end(record, index - 1)
     let end = try end(record, index)
     guard start < end, valuesStart + end <= record.byteCount else {
-      throw DatabaseError.corrupt(reason: "a stored record's table is damaged")
+      throw RecordTable.damaged
     }
     return (valuesStart + start)..<(valuesStart + end)
+  }
+
+  fileprivate static let damaged = DatabaseError.corrupt(
+    reason: "a stored record's table is damaged")
+
+  /// The name at a place in the table and the end of its value, in one load.
+  @inline(__always)
+  fileprivate func entry(_ record: RawSpan, _ index: Int) throws -> (name: NameID, end: Int) {
+    if isLarge {
+      let entry = try record.load(UInt64.self, at: tableStart + index * 8)
+      return (NameID(truncatingIfNeeded: entry), Int(entry >> 32))
+    }
+    let entry = try record.load(UInt32.self, at: tableStart + index * 4)
+    return (entry & 0xFFFF, Int(entry >> 16))
   }
 
   @inline(__always)
@@ -113,6 +127,28 @@ struct RecordTable {
   }
 }
 
+/// The entries of a stored record, in the order of its table.
+struct RecordEntries {
+  private let table: RecordTable
+  private var index = 0
+  /// The end of the last value, from the first value on.
+  private var start = 0
+
+  @inline(__always)
+  init(_ record: RawSpan) throws { table = try RecordTable(record) }
+
+  /// The next name, and the range of its value; nil at the end.
+  @inline(__always)
+  mutating func next(_ record: RawSpan) throws -> (name: NameID, value: Range<Int>)? {
+    guard index < table.count else { return nil }
+    let (name, end) = try table.entry(record, index)
+    let first = table.valuesStart
+    guard start < end, first + end <= record.byteCount else { throw RecordTable.damaged }
+    defer { (index, start) = (index + 1, end) }
+    return (name, (first + start)..<(first + end))
+  }
+}
+
 /// A record being assembled: stored values by the number of their name, ascending.
 struct RecordBuilder {
   private var entries: [(name: NameID, value: [UInt8])] = []
@@ -121,11 +157,9 @@ struct RecordBuilder {
 
   /// Splits a stored record into its values.
   init(_ record: RawSpan) throws {
-    let table = try RecordTable(record)
+    var stored = try RecordEntries(record)
     var last: NameID?
-    for index in 0..<table.count {
-      let range = try table.value(record, index)
-      let name = try table.name(record, index)
+    while let (name, range) = try stored.next(record) {
       guard last.map({ $0 < name }) ?? true else {
         throw DatabaseError.corrupt(reason: "a stored record's names do not ascend")
       }

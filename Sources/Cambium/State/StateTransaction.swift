@@ -51,8 +51,10 @@ struct StateTransaction: ~Copyable {
   }
 
   @inline(__always)
-  func put(_ table: Table, _ key: RawSpan, _ value: RawSpan) throws {
-    try transaction?.put(table, key, value)
+  func put(
+    _ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode = .replace
+  ) throws {
+    try transaction?.put(table, key, value, mode)
   }
 
   /// Writes an entry; nil removes it.

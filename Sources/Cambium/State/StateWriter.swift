@@ -94,21 +94,6 @@ struct StateWriter: ~Copyable {
     }
   }
 
-  /// True if an operation may entail others, or be refused after it has changed something.
-  @inline(__always)
-  func isCompound(_ operation: Operation) -> Bool {
-    switch operation {
-    case .declare: return true
-    case .restore(let path, _): return catalog.collections.hasAny(within: path)
-    case .remove(let path):
-      let collections = catalog.collections
-      return collections.hasAny(within: path) || collections.hasTarget(within: path)
-        || path.parent.map { collections.isReferredTo($0) } ?? false
-    case .move: return !catalog.collections.isEmpty
-    default: return false
-    }
-  }
-
   /// Writes what the tables of text views lack.
   ///
   /// - Throws: As ``PendingTexts/write(to:)``.

@@ -8,9 +8,9 @@ extension RunningTransaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
   /// - Complexity: one pass over the value's bytes, and one lookup for each reference.
   func checkBlobs(_ operation: Operation) throws {
-    if draft.assumesBlobs || directory.options.refersLoosely { return }
     if !BlobReferences.mayBe(in: operation) { return }
     try BlobReferences.forEach(in: operation) { blob in
+      if draft.assumesBlobs || directory.options.refersLoosely { return }
       if draft.additions.chunks.holds(blob) { return }
       if try directory.log.read({ try $0.hasBlob(blob) }) { return }
       throw DatabaseError.badValue(

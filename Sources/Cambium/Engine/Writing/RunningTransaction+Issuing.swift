@@ -17,14 +17,10 @@ extension RunningTransaction {
   ///   transaction can only be rolled back.
   func issue(_ operation: Operation, isAsked: Bool = false, isNew: Bool = false) throws {
     try use()
-    // A write may move the pages that a query's records are lent from.
-    if openRuns > 0 {
-      throw DatabaseError.misuse(
-        reason: "a query's records are being read; take their keys first, then write")
-    }
-    try operation.checkPaths()
+    let issued = IssuedOperation(operation, of: self)
+    try issued.check()
     let isGuarded = !isAsked && hooks.concern(operation)
-    if !isGuarded && !group.stateWriter.isCompound(operation) {
+    if !isGuarded && !issued.isCompound {
       try log(try DeclaredRules(self).obeying(operation), isNew: isNew)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
@@ -32,7 +28,7 @@ extension RunningTransaction {
     assert(!isNew, "a node that must be new is set without hooks")
     try translating { try begin() }
     do {
-      try perform(operation, isGuarded)
+      try issued.perform(isGuarded: isGuarded)
       try translating { try keep() }
     } catch {
       rollBack()
@@ -40,33 +36,83 @@ extension RunningTransaction {
     }
   }
 
-  /// True if an operation entails no other, and calls no code of the app's.
-  func isPlain(_ operation: Operation) throws -> Bool {
+  /// Removes the node at a path, with all below it.
+  ///
+  /// - Returns: False if there is none.
+  /// - Throws: As ``issue(_:isAsked:isNew:)``.
+  func remove(_ path: NodePath) throws -> Bool {
     try use()
-    return !hooks.concern(operation) && !group.stateWriter.isCompound(operation)
+    let issued = IssuedOperation(.remove(path), of: self)
+    if hooks.concern(issued.operation) || issued.isCompound {
+      if try !hasNode(at: path) { return false }
+      try issue(issued.operation)
+      return true
+    }
+    // It throws by itself where there is no node, which takes no second look.
+    do {
+      try issued.check()
+      try log(issued.operation)
+    } catch {
+      if try !hasNode(at: path) { return false }
+      throw error
+    }
+    return true
+  }
+}
+
+/// An operation on its way to the log of a transaction.
+private struct IssuedOperation {
+  let operation: Operation
+  private let transaction: RunningTransaction
+
+  init(_ operation: Operation, of transaction: RunningTransaction) {
+    (self.operation, self.transaction) = (operation, transaction)
   }
 
-  private func perform(_ operation: Operation, _ isGuarded: Bool) throws {
+  func check() throws {
+    // A write may move the pages that a query's records are lent from.
+    if transaction.openRuns > 0 {
+      throw DatabaseError.misuse(
+        reason: "a query's records are being read; take their keys first, then write")
+    }
+    try operation.checkPaths()
+  }
+
+  /// True if it may entail others, or be refused after it has changed something.
+  @inline(__always)
+  var isCompound: Bool {
+    switch operation {
+    case .declare: true
+    case .restore(let path, _): transaction.catalog.collections.hasAny(within: path)
+    case .remove(let path): transaction.catalog.collections.concernsRemoval(of: path)
+    case .move: !transaction.catalog.collections.isEmpty
+    case .set, .update, .change, .define, .event: false
+    }
+  }
+
+  /// Logs it together with all that it entails.
+  func perform(isGuarded: Bool) throws {
     switch operation {
     case .remove(let path):
-      let wasThere = try exists(path)
-      try Cascade(self).remove(path)
+      let wasThere = try transaction.exists(path)
+      try Cascade(transaction).remove(path)
       // A hook may have removed it.
-      if isGuarded, wasThere, try !exists(path) { return }
-      try log(operation)
+      if isGuarded, wasThere, try !transaction.exists(path) { return }
+      try transaction.log(operation)
     case .move(let source, let destination):
-      try Cascade(self).move(source, to: destination)
-      try log(operation)
-      if source.parent != destination.parent { draft.restored.note(destination) }
-      try HookCalls(self).askAboutRestored(destination, from: source)
+      try Cascade(transaction).move(source, to: destination)
+      try transaction.log(operation)
+      if source.parent != destination.parent { transaction.draft.restored.note(destination) }
+      try HookCalls(transaction).askAboutRestored(destination, from: source)
     case .restore(let path, _):
-      try log(operation)
-      draft.restored.note(path)
-      try HookCalls(self).askAboutRestored(path, from: nil)
-    case .define, .event, .declare: try log(operation)
+      try transaction.log(operation)
+      transaction.draft.restored.note(path)
+      try HookCalls(transaction).askAboutRestored(path, from: nil)
+    case .define, .event, .declare: try transaction.log(operation)
     default:
       try isGuarded
-        ? HookCalls(self).change(operation) : log(DeclaredRules(self).obeying(operation))
+        ? HookCalls(transaction).change(operation)
+        : transaction.log(DeclaredRules(transaction).obeying(operation))
     }
   }
 }

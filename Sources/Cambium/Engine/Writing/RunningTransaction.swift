@@ -105,10 +105,10 @@ final class RunningTransaction: @unchecked Sendable {
     } catch let error as DatabaseError where group.stateWriter.folds.texts.failure != nil {
       throw fail(error)
     }
-    operations.write(operation)
-    if operations.bytes.count > Limits.transactionBytesMax {
+    let bytesCount = operations.write(operation)
+    if bytesCount > Limits.transactionBytesMax {
       let error = DatabaseError.transactionTooLarge(
-        bytes: operations.bytes.count, limit: Limits.transactionBytesMax)
+        bytes: bytesCount, limit: Limits.transactionBytesMax)
       phase = .failed(error)
       throw error
     }

@@ -174,14 +174,7 @@ extension Database.Transaction {
       try update(record, [(property, nil)])
       return true
     }
-    let operation = Operation.remove(path)
-    // A plain removal throws by itself where there is no node.
-    if try !running.isPlain(operation) && !running.hasNode(at: path) { return false }
-    do { try running.issue(operation) } catch {
-      if try !running.hasNode(at: path) { return false }
-      throw error
-    }
-    return true
+    return try running.remove(path)
   }
 
   /// Restores a node that an earlier transaction removed, with all below it.

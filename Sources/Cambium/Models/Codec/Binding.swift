@@ -222,15 +222,15 @@ extension Catalog {
   func binding(_ core: SchemaCore) throws -> Binding {
     try slots.object(ObjectIdentifier(core), orMake: { try Binding(core, self) })
   }
-
-  /// True if a schema is declared, so that writing its models declares nothing.
-  func hasClaimed(_ core: SchemaCore) -> Bool {
-    let known: Binding? = slots.object(ObjectIdentifier(core))
-    return known?.isClaimed.load(ordering: .relaxed) ?? false
-  }
 }
 
 extension RunningTransaction {
+  /// True if a schema is declared, so that writing its models declares nothing.
+  func hasClaimed(_ core: SchemaCore) -> Bool {
+    let known: Binding? = catalog.slots.object(ObjectIdentifier(core))
+    return known?.isClaimed.load(ordering: .relaxed) ?? false
+  }
+
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
     let known: Binding? = catalog.slots.object(ObjectIdentifier(core))

@@ -118,7 +118,7 @@ extension Database.Transaction {
 
   /// True if writing a model declares nothing, since that was done.
   @usableFromInline
-  func hasClaimed(_ core: SchemaCore) -> Bool { running.catalog.hasClaimed(core) }
+  func hasClaimed(_ core: SchemaCore) -> Bool { running.hasClaimed(core) }
 
   /// Throws where there is a node with a model's key.
   @usableFromInline

@@ -206,7 +206,8 @@ struct Collections: Sendable {
 
   /// True if a path or anything below it is a collection.
   func hasAny(within path: NodePath) -> Bool {
-    if path.bytes.count >= pathBytesMax { return plans[path.bytes] != nil }
+    if path.bytes.count > pathBytesMax { return false }
+    if path.bytes.count == pathBytesMax { return plans[path.bytes] != nil }
     return plans.keys.contains { $0.starts(with: path.bytes) }
   }
 
@@ -228,6 +229,13 @@ struct Collections: Sendable {
 
   /// True if records refer to those of a collection at a path or below it.
   func hasTarget(within path: NodePath) -> Bool { targets.contains { $0.isWithin(path) } }
+
+  /// True if more may have to be done than to remove a node.
+  func concernsRemoval(of path: NodePath) -> Bool {
+    if hasAny(within: path) { return true }
+    if targets.isEmpty { return false }
+    return hasTarget(within: path) || path.parent.map { isReferredTo($0) } ?? false
+  }
 
   /// The collections at a path or below it that records refer to, in path order.
   func targets(within path: NodePath) -> [NodePath] {

@@ -7,26 +7,19 @@ extension CollectionPlan {
   ///
   /// - Throws: ``DatabaseError/invalid(_:)`` with all violations.
   func check(_ record: RawSpan, key: RawSpan, _ catalog: Catalog) throws {
-    let table = try RecordTable(record)
+    var entries = try RecordEntries(record)
+    var entry = try entries.next(record)
     var broken: [(property: PropertyPlan?, element: Value?, reason: String)] = []
     if let reason = try definition.keys?.refusal(key) { broken.append((nil, nil, reason)) }
-    var place = 0
     for index in tagRules.indices {
       let rule = tagRules[index]
-      var isThere = false
-      while place < table.count {
-        let name = try table.name(record, place)
-        isThere = name == rule.name
-        if name >= rule.name { break }
-        place += 1
-      }
-      guard isThere else {
+      while let passed = entry, passed.name < rule.name { entry = try entries.next(record) }
+      guard let entry, entry.name == rule.name else {
         if !rule.mayBeAbsent { broken.append((properties[index], nil, "is required")) }
         continue
       }
-      let value = try table.value(record, place)
-      if rule.holds(for: try record.load(UInt8.self, at: value.lowerBound)) { continue }
-      let (property, stored) = (properties[index], record.extracting(value))
+      if rule.holds(for: try record.load(UInt8.self, at: entry.value.lowerBound)) { continue }
+      let (property, stored) = (properties[index], record.extracting(entry.value))
       broken += try property.refusals(stored).map { (property, $0.element, $0.reason) }
     }
     if broken.isEmpty { return }

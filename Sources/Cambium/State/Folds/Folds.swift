@@ -259,9 +259,8 @@ extension Folds: TreeStorage {
     try reader.historyVersion(link, key, body)
   }
 
-  func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) throws {
-    let entry = HistoryEntry.stored(key, version)
-    try storage.put(tables.history, HistoryEntry.key(link), entry, .append)
+  func putSuperseded(_ entry: RawSpan, at link: HistoryLink) throws {
+    try HistoryEntry.lendKey(link) { try storage.put(tables.history, $0, entry, .append) }
   }
 
   func removal(
@@ -270,8 +269,8 @@ extension Folds: TreeStorage {
     try reader.removal(key, from: place)
   }
 
-  func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) throws {
-    try storage.put(tables.removals, HistoryEntry.removalKey(key, link), fate.stored())
+  func putRemoval(_ removalKey: RawSpan, _ fate: RemovalFate) throws {
+    try fate.stored().lend { try storage.put(tables.removals, removalKey, $0) }
   }
 
   func childCount(_ node: UInt64) throws -> Int { try reader.childCount(node) }

@@ -203,10 +203,16 @@ enum HistoryEntry {
   static func stored(_ treeKey: [UInt8], _ version: RawSpan) -> [UInt8] {
     var entry: [UInt8] = []
     entry.reserveCapacity(2 + treeKey.count + version.byteCount)
-    entry.append(littleEndian: UInt16(treeKey.count))
-    entry.append(contentsOf: treeKey)
+    treeKey.lend { appendStart($0, to: &entry) }
     entry.append(version)
     return entry
+  }
+
+  /// Adds the part of an entry that comes before the version.
+  @inline(__always)
+  static func appendStart(_ treeKey: RawSpan, to entry: inout some ByteSink & ~Copyable) {
+    entry.append(littleEndian: UInt16(treeKey.byteCount))
+    entry.append(treeKey)
   }
 
   /// The ranges of the tree's key and the version in an entry.
@@ -223,12 +229,21 @@ enum HistoryEntry {
   /// The key of a removal: the tree's key, 0, and the entry of history that holds the removed
   /// version.
   static func removalKey(_ treeKey: [UInt8], _ link: HistoryLink) -> [UInt8] {
-    var key = treeKey
-    key.reserveCapacity(key.count + removalSuffixCount)
+    var key: [UInt8] = []
+    key.reserveCapacity(treeKey.count + removalSuffixCount)
+    treeKey.lend { appendRemovalKey($0, link, to: &key) }
+    return key
+  }
+
+  /// Adds the key of a removal.
+  @inline(__always)
+  static func appendRemovalKey(
+    _ treeKey: RawSpan, _ link: HistoryLink, to key: inout some ByteSink & ~Copyable
+  ) {
+    key.append(treeKey)
     key.append(0)
     key.append(bigEndian: link.sequence)
     key.append(bigEndian: link.index)
-    return key
   }
 
   /// The entry of history at the end of a removal's key.

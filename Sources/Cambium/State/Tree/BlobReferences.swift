@@ -41,8 +41,8 @@ enum BlobReferences {
     case .none: break
     case .scalar: try forEach(in: content, body)
     case .record:
-      guard mayHold(content, from: 0) else { return }
-      // The byte may be part of the table.
+      if content.byteCount < bytesCount { return }
+      // The byte may well be part of the table.
       let table = try RecordTable(content)
       guard mayHold(content, from: table.valuesStart) else { return }
       for index in 0..<table.count {

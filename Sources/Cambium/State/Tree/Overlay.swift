@@ -144,8 +144,8 @@ extension Overlay: TreeStorage {
     return try removal.version.lend(body)
   }
 
-  func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) {
-    superseded = version.array()
+  func putSuperseded(_ entry: RawSpan, at link: HistoryLink) throws {
+    superseded = entry.extracting(try HistoryEntry.parts(entry).version).array()
   }
 
   func removal(
@@ -159,9 +159,12 @@ extension Overlay: TreeStorage {
     return removals[key.array()]?.first { $0.link >= place }.map { ($0.link, $0.fate) }
   }
 
-  func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) {
+  func putRemoval(_ removalKey: RawSpan, _ fate: RemovalFate) throws {
     // A restoration matters to the cutting of history alone.
     if case .restored = fate { return }
+    let keyCount = removalKey.byteCount - HistoryEntry.removalSuffixCount
+    let key = removalKey.extracting(first: keyCount).array()
+    let link = try HistoryEntry.link(endOf: removalKey)
     removals[key, default: []].append(Removal(link: link, fate: fate, version: superseded))
   }
 

@@ -63,7 +63,7 @@ extension Tree where Host: ~Copyable {
     if !isOwn(header) {
       // No later version will hold the links, so all of them move into the removed one's entry.
       let link = try putIntoHistory(header, try place.links(header), host)
-      try host.putRemoval(of: place.key, link, fate)
+      try putRemoval(link, fate, host)
     }
     try host.removeVersion(at: place.key)
     count(-1)
@@ -104,7 +104,7 @@ extension Tree where Host: ~Copyable {
     try arrive(path, removed.content, node: removed.node, &host)
     // The restored subtree must not be deleted when history is cut.
     for link in removed.links {
-      try host.putRemoval(of: place.key, link, .restored(by: memory.sequence))
+      try putRemoval(link, .restored(by: memory.sequence), host)
     }
     memory.restored.add(path)
     try host.didArrive(path)

@@ -86,11 +86,24 @@ extension Tree where Host: ~Copyable {
     let (version, key) = (place.version, place.key)
     version.lend { version in
       let content = version.extracting(droppingFirst: header.contentOffset)
-      key.lend { header.store(content, taken, key: $0, into: &value) }
+      key.lend { key in
+        value.clear()
+        HistoryEntry.appendStart(key, to: &value)
+        header.append(content, taken, key: key, to: &value)
+      }
     }
-    try value.lend { try host.putSuperseded($0, of: key, at: link) }
+    try value.lend { try host.putSuperseded($0, at: link) }
     memory.superseded += 1
     return link
+  }
+
+  /// Notes that the node at the place was removed, or what became of its removal.
+  mutating func putRemoval(
+    _ link: HistoryLink, _ fate: RemovalFate, _ host: borrowing Host
+  ) throws {
+    value.clear()
+    place.key.lend { HistoryEntry.appendRemovalKey($0, link, to: &value) }
+    try value.lend { try host.putRemoval($0, fate) }
   }
 }
 

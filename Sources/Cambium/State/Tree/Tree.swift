@@ -36,7 +36,7 @@ struct Tree<Host: TreeStorage & ChangeTaker & ~Copyable>: ~Copyable {
 
   // Reused for each operation.
   var place = TreePlace()
-  /// The version that is being made.
+  /// The bytes that are being made: a version, an entry of history, or the key of a removal.
   var value = ByteBuffer()
 
   init(nextNode: UInt64) { memory = Memory(nextNode: nextNode) }

@@ -16,12 +16,14 @@ protocol TreeStorage: ~Copyable {
   func superseded<R>(
     _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R
-  func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) throws
+  /// Puts an entry into history; see ``HistoryEntry``.
+  func putSuperseded(_ entry: RawSpan, at link: HistoryLink) throws
   /// The first removal of a node at or after a place in history.
   func removal(
     _ key: RawSpan, from place: HistoryLink
   ) throws -> (link: HistoryLink, fate: RemovalFate)?
-  func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) throws
+  /// Puts a removal; see ``HistoryEntry/removalKey(_:_:)``.
+  func putRemoval(_ removalKey: RawSpan, _ fate: RemovalFate) throws
 
   func childCount(_ node: UInt64) throws -> Int
   func putChildCount(_ count: Int64, of node: UInt64) throws
