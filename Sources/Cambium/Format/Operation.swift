@@ -128,7 +128,7 @@ struct OperationWriter {
 
   /// Writes an operation.
   ///
-  /// - Returns: The number of bytes that were written so far.
+  /// - Returns: The number of bytes of all operations so far.
   @discardableResult
   mutating func write(_ operation: Operation) -> Int {
     append(operation)

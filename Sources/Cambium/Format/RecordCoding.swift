@@ -127,17 +127,18 @@ struct RecordTable {
   }
 }
 
-/// The entries of a stored record, in the order of its table.
+/// The entries of one stored record, in the order of its table.
 struct RecordEntries {
   private let table: RecordTable
   private var index = 0
-  /// The end of the last value, from the first value on.
+  /// The end of the value before, counted from the start of the values.
   private var start = 0
 
   @inline(__always)
   init(_ record: RawSpan) throws { table = try RecordTable(record) }
 
-  /// The next name, and the range of its value; nil at the end.
+  /// The next name, and the range of its value; nil at the end. The record is the one that it began
+  /// with.
   @inline(__always)
   mutating func next(_ record: RawSpan) throws -> (name: NameID, value: Range<Int>)? {
     guard index < table.count else { return nil }

@@ -31,8 +31,10 @@ struct Recording {
     var isDirectory: Bool { flags & 8 != 0 }
     /// True if what the call was to make durable never will be, since the disk refused it.
     var isDropped: Bool { flags & 32 != 0 }
-    /// True if it is a mark that acknowledges a transaction; see `Marks`.
-    var acknowledges: Bool { kind == .mark && bytes.first == UInt8(ascii: "A") }
+    /// True if it is a mark of one kind; see `Marks`.
+    func isMark(_ letter: Unicode.Scalar) -> Bool {
+      kind == .mark && bytes.first == UInt8(ascii: letter)
+    }
     /// True if the recorder counts it among the calls at which it kills or fails.
     var isCounted: Bool { flags & 16 != 0 }
   }

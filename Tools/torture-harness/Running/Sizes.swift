@@ -52,6 +52,8 @@ struct Sizes: Sendable {
       isTight ? (seed % 2 == 0 ? 0 : 600) : [0, 300, 5000, 2 << 20][own.below(4)]
     drawTail(isTight ? seed : nil, &own)
     if workload == .soon { drawDurability(&own) }
+    // All records of the tail but the shortest are compressed ahead, most of them, or next to none.
+    options.stepSizes.tail.longBytesMin = isTight ? 256 : 1 << (6 + 4 * own.below(3))
   }
 
   /// Flushes come in the background as well, or only when they are asked for.
@@ -66,7 +68,6 @@ struct Sizes: Sendable {
     let drawn = [0, 2 << 10, 8 << 10, 64 << 10][random.below(4)]
     options.stepSizes.tail.bytes = tightSeed.map { $0 / 2 % 2 == 0 ? 0 : 64 << 10 } ?? drawn
     options.stepSizes.tail.commitsBefore = tightSeed == nil ? random.below(3) : 0
-    options.stepSizes.tail.longBytes = tightSeed == nil ? 1 << (6 + 4 * random.below(3)) : 256
     options.stepSizes.tail.bytesMax = options.stepSizes.tail.bytes << (2 * random.below(3))
   }
 

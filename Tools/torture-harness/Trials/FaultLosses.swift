@@ -8,8 +8,9 @@ struct FaultLosses {
   let checker: Checker
 
   /// The moments soon after the fault, those right after a mark, when nothing later has made good
-  /// what it acknowledges, those at any time, and the states of each. The first acknowledgment
-  /// after the fault is always one of the moments: it is the one that may follow something lost.
+  /// what it acknowledges, those at any time, and the states of each. Two moments are always among
+  /// them: the first acknowledgment after the fault, of a transaction that it may have struck, and
+  /// the first of one that was begun after it, which may follow something lost.
   private static let (soon, marked, late, states) = (2, 1, 1, 2)
   /// The calls after a fault that are soon.
   private static let soonCount = 20
@@ -45,7 +46,10 @@ struct FaultLosses {
     let calls = Array(recording.calls.indices.dropFirst(first))
     let soon = Array(calls.prefix(FaultLosses.soonCount)).sample(FaultLosses.soon, &random)
     let marks = calls.filter { recording.calls[$0].kind == .mark }
-    let acknowledged = marks.filter { recording.calls[$0].acknowledges }.prefix(1)
+    let begun = marks.drop { !recording.calls[$0].isMark("S") }
+    let acknowledged = [marks[...], begun].compactMap { marks in
+      marks.first { recording.calls[$0].isMark("A") }
+    }
     let marked = acknowledged + marks.sample(FaultLosses.marked, &random)
     let late = calls.sample(FaultLosses.late, &random)
     let disk = Disk(setting.order, seed: random.next())

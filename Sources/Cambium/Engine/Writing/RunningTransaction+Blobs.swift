@@ -10,6 +10,7 @@ extension RunningTransaction {
   func checkBlobs(_ operation: Operation) throws {
     if !BlobReferences.mayBe(in: operation) { return }
     try BlobReferences.forEach(in: operation) { blob in
+      // Asked here, since almost no operation has a reference.
       if draft.assumesBlobs || directory.options.refersLoosely { return }
       if draft.additions.chunks.holds(blob) { return }
       if try directory.log.read({ try $0.hasBlob(blob) }) { return }

@@ -48,7 +48,7 @@ extension RunningTransaction {
       try issue(issued.operation)
       return true
     }
-    // It throws by itself where there is no node, which takes no second look.
+    // Where there is no node it throws, so that only then the node is looked for twice.
     do {
       try issued.check()
       try log(issued.operation)
@@ -84,7 +84,7 @@ private struct IssuedOperation {
     switch operation {
     case .declare: true
     case .restore(let path, _): transaction.catalog.collections.hasAny(within: path)
-    case .remove(let path): transaction.catalog.collections.concernsRemoval(of: path)
+    case .remove(let path): transaction.catalog.collections.mayCascade(removing: path)
     case .move: !transaction.catalog.collections.isEmpty
     case .set, .update, .change, .define, .event: false
     }

@@ -224,7 +224,7 @@ final class Tail: Sendable {
     _ mark: TailMark?, _ head: LogHead, instead known: TailRound?
   ) throws -> TailRound? {
     guard let mark, let file = try file(mark, known) else { return nil }
-    return TailRound(file, mark, after: head, longBytes: sizes.longBytes)
+    return TailRound(file, mark, after: head, longBytesMin: sizes.longBytesMin)
   }
 
   /// The file that the log names, opened unless the round before has it; nil if it is not there.

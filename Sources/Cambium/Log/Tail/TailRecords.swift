@@ -22,12 +22,14 @@ final class TailRecords: Sendable {
 
   /// Held while an entry is made ahead.
   private let making = Mutex(())
-  private let longBytes: Int
+  private let longBytesMin: Int
 
   /// - Parameters:
   ///   - base: The head of the commit of LMDB that the round continues.
-  ///   - longBytes: ``TailSizes/longBytes``.
-  init(after base: LogHead, longBytes: Int) { (self.base, self.longBytes) = (base, longBytes) }
+  ///   - longBytesMin: ``TailSizes/longBytesMin``.
+  init(after base: LogHead, longBytesMin: Int) {
+    (self.base, self.longBytesMin) = (base, longBytesMin)
+  }
 
   /// The first record that is damaged.
   var missed: SequenceNumber? { content.withLock { $0.missed } }
@@ -41,7 +43,7 @@ final class TailRecords: Sendable {
       }
       while content.records.count < index { content.records.append(nil) }
       content.records.append(record)
-      if record.storedCount >= longBytes { content.long.append(index) }
+      if record.storedCount >= longBytesMin { content.long.append(index) }
     }
   }
 

@@ -18,7 +18,7 @@ struct TailRound {
   /// The place of the next frame.
   private(set) var end = 0
   private var unproven: [Unproven] = []
-  /// True if another process has made LMDB's commit before it, or an earlier run of this one.
+  /// True unless this process is known to have made LMDB's commit before it.
   var isOfOthers = true
   /// True if it was looked through for damaged frames, which only a writer can tell from those that
   /// are being written.
@@ -28,10 +28,10 @@ struct TailRound {
   /// The place up to which frames need no further look at the disk's free space.
   private var roomEnd = 0
 
-  init(_ file: PrewrittenFile, _ mark: TailMark, after base: LogHead, longBytes: Int) {
+  init(_ file: PrewrittenFile, _ mark: TailMark, after base: LogHead, longBytesMin: Int) {
     self.file = file
     self.mark = mark
-    records = TailRecords(after: base, longBytes: longBytes)
+    records = TailRecords(after: base, longBytesMin: longBytesMin)
     head = base
     durable = base.sequence
   }

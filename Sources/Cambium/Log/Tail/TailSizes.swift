@@ -10,7 +10,7 @@ package struct TailSizes: Sendable {
   package var commitsBefore = 0
   /// The least bytes of a record whose entry in LMDB is compressed ahead, beside the next
   /// transactions: a shorter one is not worth waking another thread for.
-  package var longBytes = 16 << 10
+  package var longBytesMin = 16 << 10
   /// The longest time for which what was written may not be flushed; nil if each commit is.
   package var flushesWithin: Duration?
 }

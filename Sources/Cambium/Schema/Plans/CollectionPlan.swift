@@ -230,8 +230,8 @@ struct Collections: Sendable {
   /// True if records refer to those of a collection at a path or below it.
   func hasTarget(within path: NodePath) -> Bool { targets.contains { $0.isWithin(path) } }
 
-  /// True if more may have to be done than to remove a node.
-  func concernsRemoval(of path: NodePath) -> Bool {
+  /// True if removing a node may remove declared collections, or records that others refer to.
+  func mayCascade(removing path: NodePath) -> Bool {
     if hasAny(within: path) { return true }
     if targets.isEmpty { return false }
     return hasTarget(within: path) || path.parent.map { isReferredTo($0) } ?? false

@@ -42,7 +42,7 @@ enum BlobReferences {
     case .scalar: try forEach(in: content, body)
     case .record:
       if content.byteCount < bytesCount { return }
-      // The byte may well be part of the table.
+      // Only the values are searched: tables have the byte of a blob's tag often.
       let table = try RecordTable(content)
       guard mayHold(content, from: table.valuesStart) else { return }
       for index in 0..<table.count {
