@@ -151,7 +151,7 @@ struct Session {
     return false
   }
 
-  private static let seedsMax: UInt64 = 4
+  private static let seedsMax: UInt64 = 8
 
   /// The end of a search for a planted bug.
   private enum Search {
