@@ -12,6 +12,8 @@ final class Connections: Sendable {
     let client: String
     /// When it began to wait for a request, or for the rest of one; nil while one is answered.
     var waitsSince: ContinuousClock.Instant?
+    /// The exchange that has begun and is not completed.
+    var exchange: Exchange?
   }
 
   private struct State {
@@ -37,11 +39,16 @@ final class Connections: Sendable {
     }
   }
 
-  func close(_ connection: Int) {
+  /// Forgets a connection.
+  ///
+  /// - Returns: An exchange of it that was not completed, and is forgotten as well.
+  func close(_ connection: Int) -> Exchange? {
     state.withLock { state in
-      guard let closed = state.connections.removeValue(forKey: connection) else { return }
+      guard let closed = state.connections.removeValue(forKey: connection) else { return nil }
       let count = state.counts[closed.client, default: 1] - 1
       state.counts[closed.client] = count == 0 ? nil : count
+      if let exchange = closed.exchange { state.exchanges[ObjectIdentifier(exchange)] = nil }
+      return closed.exchange
     }
   }
 
@@ -49,6 +56,7 @@ final class Connections: Sendable {
     state.withLock { state in
       state.exchanges[ObjectIdentifier(exchange)] = exchange
       state.connections[exchange.number]?.waitsSince = .now
+      state.connections[exchange.number]?.exchange = exchange
     }
   }
 
@@ -61,6 +69,7 @@ final class Connections: Sendable {
     state.withLock { state in
       state.exchanges[ObjectIdentifier(exchange)] = nil
       state.connections[exchange.number]?.waitsSince = .now
+      state.connections[exchange.number]?.exchange = nil
     }
   }
 

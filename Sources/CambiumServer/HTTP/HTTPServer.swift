@@ -174,8 +174,10 @@ extension HTTPServer {
         unsafe server.connections.open(
           Int(bitPattern: connection), http_socket(connection),
           SocketAddress.text(http_client(connection)))
-      } else {
-        server.connections.close(Int(bitPattern: connection))
+      } else if let forgotten = server.connections.close(Int(bitPattern: connection)) {
+        // libmicrohttpd does not complete a request whose head takes all of the memory that it may.
+        forgotten.complete()
+        unsafe Unmanaged.passUnretained(forgotten).release()
       }
     }
 

@@ -17,7 +17,9 @@ import Testing
     "PATCH / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
   ]
 
-  @Test("answers or closes, and serves on", arguments: [UInt64.random(in: 0...9_999)])
+  /// The second seed has a request whose line takes so much memory that libmicrohttpd has none for
+  /// its parameters, and never completes it.
+  @Test("answers or closes, and serves on", arguments: [UInt64.random(in: 0...9_999), 8206])
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var limits = ServerLimits()
@@ -28,7 +30,6 @@ import Testing
     }
     let address = try #require(SocketAddress.resolve("127.0.0.1", port: 0))
     let port = Int(try server.start(address.bytes, isIPv6: false, nil))
-    defer { server.stop() }
     for round in 0..<300 {
       let client = try RawClient(port: port, secondsMax: 5)
       let bytes = HostileRequestTests.bytes(&random)
@@ -38,6 +39,11 @@ import Testing
       if round % 50 == 0 { _ = client.readToEnd() }
     }
     try check(port, seed)
+    let deadline = ContinuousClock.now + .seconds(10)
+    while server.connections.exchangeCount > 0 && ContinuousClock.now < deadline { usleep(2000) }
+    // Stopping would wait for them for ever.
+    try #require(server.connections.exchangeCount == 0, "seed \(seed)")
+    server.stop()
   }
 
   /// A good request is answered well.
