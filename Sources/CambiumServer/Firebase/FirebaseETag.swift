@@ -24,7 +24,8 @@ struct FirebaseETag {
     header.split(separator: ",").contains { part in
       var name = part.drop { $0 == " " }
       while name.last == " " { name.removeLast() }
-      if name.hasPrefix("W/") { name = name.dropFirst(2) }
+      // A tag is base64, and may itself begin with these letters; a weak one is always quoted.
+      if name.hasPrefix("W/\"") { name = name.dropFirst(2) }
       if name.count >= 2, name.first == "\"", name.last == "\"" {
         name = name.dropFirst().dropLast()
       }

@@ -115,6 +115,31 @@ private struct Reading: Model {
         == "{\n  \"0\": \"x\",\n  \"9\": \"y\"\n}\n")
   }
 
+  /// A tag is base64: one of 4,096 begins as the mark of a weak one does.
+  @Test("knows a tag again that begins with W/")
+  func tagsThatLookWeak() async throws {
+    func tag(of json: String) -> String {
+      var tag = FirebaseETag()
+      tag.add(Array(json.utf8))
+      return tag.text
+    }
+    let texts = (0..<100_000).lazy.map { #""The text of the number \#($0)""# }
+    let text = try #require(texts.first { tag(of: $0).hasPrefix("W/") })
+    let tag = tag(of: text)
+    let client = try client()
+    _ = await client.ask(.put, "/a", text)
+    let seen = await client.ask(.get, "/a", headers: ["x-firebase-etag": "true"])
+    #expect(seen.response[header: "ETag"] == tag)
+    for header in [tag, "\"\(tag)\"", "W/\"\(tag)\"", "other, \(tag)", "W/\"other\", \(tag)", "*"] {
+      let same = await client.ask(.get, "/a", headers: ["if-none-match": header])
+      #expect(same.status == 304, "\(header)")
+    }
+    for header in ["W/\(tag)", String(tag.dropFirst(2)), "null_etag"] {
+      let other = await client.ask(.get, "/a", headers: ["if-none-match": header])
+      #expect(other.status == 200, "\(header)")
+    }
+  }
+
   @Test("reads the past, and says at which transaction")
   func past() async throws {
     let client = try client()

@@ -151,10 +151,10 @@ def test_the_past_can_be_asked(page):
 def test_a_live_query_waits_while_the_past_is_shown(page):
     page.open("#/query?q=stations sort id&live=1&at=3")
     page.sees("live again at Now", ".tools .note")
-    assert "Station North" in cells(page, "name")
+    page.until(lambda: "Station North" in cells(page, "name"))
     page.keys("n")
     page.sees("rows · live · tx", ".tools .note")
-    assert "The North" in cells(page, "name")
+    page.until(lambda: "The North" in cells(page, "name"))
     cambium("patch", page.server.database, "stations/west", '{"name": "Far West"}', "-q")
     page.until(lambda: "Far West" in cells(page, "name"))
     page.run("location.hash = '#/query?q=stations sort id&live=1&at=3'")
