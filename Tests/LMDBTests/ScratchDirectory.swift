@@ -15,13 +15,12 @@ final class ScratchDirectory: Sendable {
   /// Opens it as an environment with the table `words`.
   func open(
     tables: [String] = ["words"], mapSize: Int = 1 << 24, mapSizeMax: Int = 1 << 30,
-    synced: Bool = false, readOnly: Bool = false
+    synced: Bool = false, readOnly: Bool = false, blindTables: Set<String> = []
   ) throws -> Environment {
-    try Environment(
-      at: path,
-      .init(
-        tables: tables, mapSize: mapSize, mapSizeMax: mapSizeMax, synced: synced,
-        readOnly: readOnly))
+    var options = Environment.Options(
+      tables: tables, mapSize: mapSize, mapSizeMax: mapSizeMax, synced: synced, readOnly: readOnly)
+    options.blindTables = blindTables
+    return try Environment(at: path, options)
   }
 
   /// Creates an environment that holds `count` words, and closes it.

@@ -12,6 +12,8 @@ struct WriteBehindTests {
   private let directory: ScratchDirectory
   private var random: SeededGenerator
   private var row = 0
+  /// True if the table is written blindly, so that few keys are looked up.
+  private var isBlind = false
 
   init() throws {
     directory = try ScratchDirectory()
@@ -40,10 +42,11 @@ struct WriteBehindTests {
 
   @Test(
     "are what a dictionary says, with savepoints, cursors, readers, and transactions given up",
-    arguments: [Seal.none, .short], [600, 4096, 1 << 20])
-  mutating func randomHistory(seal: Seal, bytesMax: Int) throws {
-    let environment = try directory.open()
-    let table = try environment.table("words").sealed(seal)
+    arguments: [(Seal.none, false), (.short, false), (.short, true)], [600, 4096, 1 << 20])
+  mutating func randomHistory(_ kind: (seal: Seal, isBlind: Bool), bytesMax: Int) throws {
+    isBlind = kind.isBlind
+    let environment = try directory.open(blindTables: isBlind ? ["words"] : [])
+    let table = try environment.table("words").sealed(kind.seal)
     let behind = WriteBehind(environment, bytesMax: bytesMax)
     var model: Model = [:]
     for _ in 0..<600 {
@@ -85,12 +88,14 @@ struct WriteBehindTests {
         try transaction.put(table, key, value)
         model[key] = value
       case 16..<24:
-        #expect(try transaction.delete(table, key) == (model.removeValue(forKey: key) != nil))
-      case 24..<38:
+        let wasThere = try transaction.delete(table, key)
+        #expect(wasThere == (model.removeValue(forKey: key) != nil) || wasThere && isBlind)
+      case 24..<38 where !isBlind || random.next() % 20 == 0:
         #expect(try transaction.access.get(table, key) == model[key])
         let near = try Array(key.utf8).lend { try transaction.get(table, $0) { $0.text } }
         #expect(near == model[key])
       case 38: #expect(try Self.content(transaction.access, table) == model)
+      case 24..<38: break
       default: try nest(&transaction, table, &model, depth: depth)
       }
     }
@@ -110,6 +115,40 @@ struct WriteBehindTests {
     } else {
       transaction.rollBack()
     }
+  }
+
+  @Test("of a blind table are looked up in the file, and look nothing up themselves")
+  func blind() throws {
+    let environment = try directory.open(blindTables: ["words"])
+    let table = try environment.table("words")
+    let behind = WriteBehind(environment, bytesMax: 1 << 20)
+    func write(
+      _ key: String, isBehind: Bool, _ body: (borrowing WriteTransaction) throws -> Void
+    ) throws {
+      let transaction = try WriteTransaction(environment, behind: behind, isDirect: false)
+      try transaction.put(table, key, "1")
+      try body(transaction)
+      try transaction.commit()
+      #expect(behind.isEmpty != isBehind)
+    }
+    try write("a", isBehind: true) { _ in }
+    // Nothing tells yet that there is none of these.
+    try write("b", isBehind: true) {
+      let isDeleted = try $0.delete(table, "z")
+      #expect(isDeleted)
+    }
+    try write("c", isBehind: true) {
+      let isDeleted = try $0.delete(table, "a")
+      #expect(isDeleted)
+    }
+    try write("d", isBehind: false) {
+      let access = $0.access
+      let found = try ["a", "b", "d"].map { try access.get(table, $0) }
+      #expect(found == [nil, "1", "1"])
+      let deleted = (try $0.delete(table, "z"), try $0.delete(table, "b"))
+      #expect(deleted == (false, true))
+    }
+    #expect(try Self.content(environment, table).keys.sorted() == ["c", "d"])
   }
 
   @Test("can append, in the order of the keys")

@@ -77,7 +77,8 @@ extension ByteSink where Self: ~Copyable {
     if capacity > ByteBuffer.keptMax { self = ByteBuffer() }
   }
 
-  private static let keptMax = 64 << 10
+  /// The most memory that an encoder should keep.
+  static let keptMax = 64 << 10
 
   @inline(__always)
   private mutating func makeRoom(_ more: Int) {
@@ -175,16 +176,6 @@ extension ByteSink where Self: ~Copyable {
   func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
     let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
     return try unsafe body(bytes.bytes)
-  }
-
-  /// A copy of another buffer's bytes, followed by these.
-  func appended(to first: borrowing ByteBuffer) -> [UInt8] {
-    // Swift's initializer from memory that is not initialized looks up the array's type each time.
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(first.count + count)
-    first.lend { bytes.append($0) }
-    lend { bytes.append($0) }
-    return bytes
   }
 
   /// A copy of the bytes.

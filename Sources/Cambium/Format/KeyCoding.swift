@@ -50,9 +50,7 @@ extension Key {
   /// Reads the key at the end of a table's key.
   init(_ bytes: RawSpan) throws {
     switch (try bytes.load(UInt8.self, at: 0), bytes.byteCount) {
-    case (KeyTag.integer, 9):
-      let raw = UInt64(bigEndian: try bytes.load(UInt64.self, at: 1).littleEndian)
-      self = .integer(Int64(bitPattern: raw ^ (1 << 63)))
+    case (KeyTag.integer, 9): self = .integer(try Key.integer(bytes))
     case (KeyTag.uuid, 17):
       self = .uuid(try bytes.uuid(at: 1))
     case (KeyTag.text, 2...(Key.textBytesMax + 1)) where try bytes.isTextKey:
@@ -60,6 +58,12 @@ extension Key {
     default:
       throw DatabaseError.corrupt(reason: "a stored key is not one")
     }
+  }
+
+  /// The number that an integer's stored form has.
+  @inline(__always)
+  static func integer(_ bytes: RawSpan) throws -> Int64 {
+    Int64(bitPattern: try bytes.bigEndian(at: 1) ^ (1 << 63))
   }
 
   /// Reads a part of a path that is known to be valid.

@@ -113,6 +113,13 @@ extension NodePath {
     return NodePath(bytes: bytes)
   }
 
+  /// Becomes the path of a child, in the memory that it has if nobody shares it.
+  mutating func become(_ parent: NodePath, appending key: Key) {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: parent.bytes)
+    key.appendTerminated(to: &bytes)
+  }
+
   /// The path of a descendant.
   public func appending(_ path: NodePath) -> NodePath { NodePath(bytes: bytes + path.bytes) }
 

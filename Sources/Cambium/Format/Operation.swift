@@ -103,7 +103,8 @@ struct OperationWriter {
   private(set) var count: UInt32 = 0
   /// The lowest record format that has these operations.
   private(set) var format = TransactionRecord.formats.lowerBound
-  private var previous = NodePath.root
+  /// The bytes of the last path. They are copied: whoever made it may use its memory again.
+  private var previous: [UInt8] = []
 
   /// Reserves the number of bytes that are expected.
   init(expecting bytesCount: Int = 0) { bytes.reserveCapacity(bytesCount) }
@@ -113,7 +114,7 @@ struct OperationWriter {
     fileprivate let length: Int
     let count: UInt32
     fileprivate let format: UInt8
-    fileprivate let previous: NodePath
+    fileprivate let previous: [UInt8]
   }
 
   var mark: Mark { Mark(length: bytes.count, count: count, format: format, previous: previous) }
@@ -193,12 +194,14 @@ struct OperationWriter {
 
   private mutating func append(_ path: NodePath) {
     path.bytes.lend { own in
-      let shared = previous.bytes.lend { own.sharedPrefix(with: $0) }
+      let shared = previous.lend { own.sharedPrefix(with: $0) }
+      let rest = own.extracting(droppingFirst: shared)
       bytes.append(varint: UInt64(shared))
-      bytes.append(varint: UInt64(own.byteCount - shared))
-      bytes.append(own.extracting(droppingFirst: shared))
+      bytes.append(varint: UInt64(rest.byteCount))
+      bytes.append(rest)
+      previous.removeLast(previous.count - shared)
+      previous.append(rest)
     }
-    previous = path
   }
 }
 

@@ -8,6 +8,8 @@
 //
 // A record is never changed once it is there, and refers to the older one of its key. So undoing to
 // a place only drops the records after it, and another thread may read those before it meanwhile.
+// A record of a blind table has no slot: it is found only when the records are sorted. What to look
+// up a random key costs is the way to its slot, which is seldom in a cache.
 
 import CXXHash
 
@@ -15,7 +17,8 @@ import CXXHash
 ///
 /// Invariants:
 /// 1. The slot of a key holds the place of its newest record, and each record that of the one
-///    before it. Checked by `EntryBufferTests`, which compares with dictionaries.
+///    before it; but those of blind tables, which have no slots. Checked by `EntryBufferTests`,
+///    which compares with dictionaries.
 /// 2. Records never move, and keep their bytes until ``clear()`` or ``rewind(to:)`` drops them.
 ///
 /// One thread at a time changes it. Others may read records before a place that they were told of.
@@ -79,21 +82,26 @@ import CXXHash
 
   // MARK: Changes
 
-  /// Adds a record.
+  /// Adds a record; one of a blind table cannot be looked up.
   ///
   /// - Returns: False if there is no room for it; nothing is changed then.
   @inline(__always)
   mutating func add(
-    _ kind: Kind, _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    _ kind: Kind, _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+    isBlind: Bool
   ) -> Bool {
     let bytes = (EntryBuffer.headerBytes + key.count + value.count + 7) & ~7
     if end + bytes > capacity { return false }
-    let hash = unsafe EntryBuffer.hash(table, key)
-    var slot = unsafe find(table.index, key, hash) ?? -1
-    if slot < 0 { slot = take(hash) }
-    let older = unsafe slots[slot].place
+    var (hash, older) = (UInt32(0), Record.withoutSlot)
+    if !isBlind {
+      hash = unsafe EntryBuffer.hash(table, key)
+      let slot = unsafe find(table.index, key, hash) ?? take(hash)
+      let last = unsafe slots[slot].place
+      older = last == Slot.dropped ? 0 : last
+      unsafe slots[slot].place = UInt32(end)
+    }
     let record = unsafe records.memory + end
-    unsafe record.storeBytes(of: older == Slot.dropped ? 0 : older, as: UInt32.self)
+    unsafe record.storeBytes(of: older, as: UInt32.self)
     unsafe record.storeBytes(of: UInt32(value.count), toByteOffset: 4, as: UInt32.self)
     unsafe record.storeBytes(of: hash, toByteOffset: 8, as: UInt32.self)
     unsafe record.storeBytes(of: UInt16(key.count), toByteOffset: 12, as: UInt16.self)
@@ -106,7 +114,6 @@ import CXXHash
     if let start = value.baseAddress {
       unsafe (record + 16 + key.count).copyMemory(from: start, byteCount: value.count)
     }
-    unsafe slots[slot].place = UInt32(end)
     end += bytes
     return true
   }
@@ -119,7 +126,7 @@ import CXXHash
     while next < end {
       let record = self.record(at: next)
       // The first one of a key that is dropped knows the record that stays.
-      if Int(record.older) < place {
+      if record.older != Record.withoutSlot, Int(record.older) < place {
         if let slot = unsafe find(record.tableIndex, record.key, record.hash) {
           unsafe slots[slot].place = record.older == 0 ? Slot.dropped : record.older
         }
@@ -138,7 +145,7 @@ import CXXHash
 
   // MARK: Lookups
 
-  /// True if no key was ever added since it was cleared.
+  /// True if no key that can be looked up was ever added since it was cleared.
   @inline(__always)
   var isEmpty: Bool { usedSlots == 0 }
 
@@ -210,6 +217,9 @@ import CXXHash
   @safe struct Record {
     fileprivate let start: UnsafeRawPointer
     let place: Int
+
+    /// The older place in a record of a blind table.
+    fileprivate static let withoutSlot = UInt32.max
 
     @inline(__always)
     fileprivate var older: UInt32 { unsafe start.load(as: UInt32.self) }

@@ -9,6 +9,9 @@ import CLMDB
 @safe struct EntryWriter: ~Copyable {
   private let environment: Environment
   private let behind: WriteBehind?
+  /// The buffer of `behind` that is filled; in place of both, which would be counted for each entry.
+  private let front: UnsafeMutablePointer<EntryBuffer>?
+  private let blindTables: BlindTables
   private var direct: DirectTransaction?
   /// The file, as of the beginning.
   private var view: ReadTransaction?
@@ -21,6 +24,8 @@ import CLMDB
   init(_ environment: Environment, _ behind: WriteBehind?, isDirect: Bool) throws {
     self.environment = environment
     self.behind = behind
+    unsafe front = behind?.front
+    blindTables = environment.blindTables
     if let behind, !isDirect, !behind.startsDirectly() {
       // A replaced file is noticed by the first commit of a buffer, and when that is written.
       try environment.health.checkWritable(looksAtFiles: behind.isEmpty)
@@ -62,6 +67,10 @@ import CLMDB
   private mutating func findBehind(
     _ table: Table, _ key: UnsafeRawBufferPointer, isNear: Bool
   ) throws -> MDB_val? {
+    if blindTables.contains(table) {
+      try goDirect()
+      return unsafe try direct?.access.find(table, key) ?? nil
+    }
     guard let behind, let access = view?.access else { return nil }
     try unsafe checkKey(key.bytes)
     switch unsafe behind.find(table, key) {
@@ -101,6 +110,11 @@ import CLMDB
   mutating func delete(_ table: Table, _ key: RawSpan, isKnown: Bool) throws -> Bool {
     if direct == nil {
       try checkKey(key)
+      if blindTables.contains(table) {
+        if add(.delete, table, key, key.extracting(first: 0)) { return true }
+        try goDirect()
+        return try direct?.delete(table, key) ?? false
+      }
       let isThere =
         unsafe try isKnown
         || key.withUnsafeBytes {
@@ -116,10 +130,11 @@ import CLMDB
   private func add(
     _ kind: EntryBuffer.Kind, _ table: Table, _ key: RawSpan, _ value: RawSpan
   ) -> Bool {
-    guard let behind else { return false }
+    guard let front = unsafe front else { return false }
+    let isBlind = blindTables.contains(table)
     return unsafe key.withUnsafeBytes { key in
       unsafe value.withUnsafeBytes { value in
-        unsafe behind.front.pointee.add(kind, table, key, value)
+        unsafe front.pointee.add(kind, table, key, value, isBlind: isBlind)
       }
     }
   }

@@ -22,6 +22,10 @@ import Synchronization
   package struct Options: Sendable {
     /// The tables, created in a new file unless `readOnly`.
     package var tables: [String]
+    /// The tables whose keys are seldom looked up by a transaction that writes behind. It keeps no
+    /// lookup of what it writes to them, and the first key that it looks up there makes it a
+    /// transaction of LMDB.
+    package var blindTables: Set<String> = []
     /// Address space to reserve at first, in bytes; grows by doubling.
     package var mapSize: Int
     /// The most that the map may grow to, in bytes.
@@ -62,6 +66,8 @@ import Synchronization
   let gate = Gate()
   let mapSizeMax: Int
   let tables: [String: Table]
+  /// The tables of which transactions that write behind keep no lookup.
+  let blindTables: BlindTables
   let readers: ReaderPool
   /// The failures after which nothing may be written.
   package let health: EnvironmentHealth
@@ -83,6 +89,7 @@ import Synchronization
     self.path = path
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
+    blindTables = BlindTables(options.blindTables.compactMap { [tables] in tables[$0] })
     readers = ReaderPool(tables, options.readingError)
     let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
     if options.isAnonymous {
@@ -278,6 +285,16 @@ extension Environment {
     defer { gate.leave() }
     return try body()
   }
+}
+
+/// Tables of an environment, as bits by their indexes; those whose index is too large are left out.
+struct BlindTables: Sendable {
+  private let bits: UInt64
+
+  init(_ tables: [Table]) { bits = tables.reduce(0) { $0 | 1 << UInt64($1.index) } }
+
+  @inline(__always)
+  func contains(_ table: Table) -> Bool { bits & 1 << UInt64(table.index) != 0 }
 }
 
 /// A table's handle, valid as long as its environment.

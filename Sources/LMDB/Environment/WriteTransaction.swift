@@ -92,7 +92,8 @@ package enum PutMode: Sendable {
   ///   - table: The table.
   ///   - key: The key of the entry.
   ///   - isKnown: True if the caller has just found it, so that it need not be looked up again.
-  /// - Returns: True if there was one.
+  /// - Returns: True if there was one; always true where nothing is looked up, which is in a blind
+  ///   table of a transaction that writes behind.
   /// - Throws: ``StorageError``.
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan, isKnown: Bool = false) throws -> Bool {

@@ -13,15 +13,20 @@ extension RunningTransaction {
   ///   - operation: The operation.
   ///   - isAsked: True if the app's code has been called about it already.
   ///   - isNew: True to refuse a `set` of a node that exists; the app's code must have been called.
+  ///   - mayReferToBlobs: False if it is certain that the operation refers to no blob.
   /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
   ///   transaction can only be rolled back.
-  func issue(_ operation: Operation, isAsked: Bool = false, isNew: Bool = false) throws {
+  func issue(
+    _ operation: Operation, isAsked: Bool = false, isNew: Bool = false,
+    mayReferToBlobs: Bool = true
+  ) throws {
     try use()
     let issued = IssuedOperation(operation, of: self)
     try issued.check()
     let isGuarded = !isAsked && hooks.concern(operation)
     if !isGuarded && !issued.isCompound {
-      try log(try DeclaredRules(self).obeying(operation), isNew: isNew)
+      let obeying = try DeclaredRules(self).obeying(operation)
+      try log(obeying, isNew: isNew, mayReferToBlobs: mayReferToBlobs)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
     }

@@ -36,7 +36,7 @@ final class WriteGroup: @unchecked Sendable {
 
   let directory: OpenDirectory
   let state: State
-  var stateWriter: StateWriter
+  private let stateWriterCell: Cell<StateWriter>
   private(set) var head: LogHead
   /// The horizon: nodes that were removed up to it cannot be restored.
   let horizon: SequenceNumber
@@ -61,9 +61,15 @@ final class WriteGroup: @unchecked Sendable {
     self.head = head
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
-    stateWriter = try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred)
-    buffers = directory.stateInUse.buffers.take(names: stateWriter.catalog.count)
+    stateWriterCell = Cell(
+      try StateWriter(state, catalog: catalog, isDeferred: state.isDeferred))
+    buffers = directory.stateInUse.buffers.take(names: stateWriterCell.value.catalog.count)
     configure(defersBuilds: directory.options.buildsIndexesLater)
+  }
+
+  var stateWriter: StateWriter {
+    @inline(__always) _read { yield stateWriterCell.value }
+    @inline(__always) _modify { yield &stateWriterCell.value }
   }
 
   /// The newest record that was committed before this group.

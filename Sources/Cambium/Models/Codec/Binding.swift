@@ -62,6 +62,8 @@ final class Binding: Sendable {
   let isClaimed = Atomic(false)
   /// True if records always need the large form: for many properties, or large name ids.
   let isLarge: Bool
+  /// True if all properties are of the codec's own types, none of which refers to a blob.
+  let isPlain: Bool
 
   /// Binds a schema.
   ///
@@ -102,7 +104,13 @@ final class Binding: Sendable {
         name: names[index], offset: Int32(info.offset), property: UInt16(index),
         form: info.shape.form, flags: Binding.flags(info, fills[index], elided[index]))
     }.sorted { $0.name < $1.name }
+    isPlain =
+      core.sharing.codec == nil
+      && steps.allSatisfy { $0.form != .custom && $0.form != .customOrNil }
   }
+
+  /// True if references to one case of a union may have to be checked.
+  var hasCaseReferences: Bool { !caseReferences.isEmpty || !union.cases.isEmpty }
 
   private static func flags(_ info: PropertyInfo, _ fill: Fill, _ elided: [UInt8]?) -> UInt8 {
     var flags: UInt8 = 0
@@ -225,16 +233,16 @@ extension Catalog {
 }
 
 extension RunningTransaction {
-  /// True if a schema is declared, so that writing its models declares nothing.
-  func hasClaimed(_ core: SchemaCore) -> Bool {
+  /// The binding for writing of a schema that is declared, so that writing its models declares
+  /// nothing; nil of any other.
+  func claimedBinding(_ core: SchemaCore) -> Binding? {
     let known: Binding? = catalog.slots.object(ObjectIdentifier(core))
-    return known?.isClaimed.load(ordering: .relaxed) ?? false
+    return known?.isClaimed.load(ordering: .relaxed) == true ? known : nil
   }
 
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    let known: Binding? = catalog.slots.object(ObjectIdentifier(core))
-    if let known, known.isClaimed.load(ordering: .relaxed) { return known }
+    if let known = claimedBinding(core) { return known }
     try core.check()
     try claim(core)
     for property in core.storedProperties { _ = try define(property.name) }

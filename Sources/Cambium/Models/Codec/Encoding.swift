@@ -8,7 +8,12 @@ import FoundationEssentials
 ///
 /// It is Sendable because one thread at a time uses it; see ``WritingBuffers``.
 final class ModelBuffers: @unchecked Sendable {
-  var encoder = ModelEncoder()
+  private let cell = Cell(ModelEncoder())
+
+  var encoder: ModelEncoder {
+    @inline(__always) _read { yield cell.value }
+    @inline(__always) _modify { yield &cell.value }
+  }
 }
 
 extension RunningTransaction {
@@ -21,18 +26,48 @@ extension RunningTransaction {
 struct ModelEncoder: ~Copyable {
   private var values = ValueWriter()
   private var table = ByteBuffer()
+  /// The path and the record of the last model. Their memory is used again, unless somebody has kept
+  /// them.
+  private var last = (path: NodePath.root, record: [UInt8]())
 
   init() {}
+
+  /// The operation that stores the model at `base` under a key.
+  ///
+  /// - Throws: As ``encode(_:_:)``.
+  /// - Complexity: O(properties), and no allocation but the operation's.
+  mutating func set(
+    _ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Operation {
+    last.path.become(core.path, appending: key)
+    var record: [UInt8] = []
+    swap(&record, &last.record)
+    try unsafe encode(base, binding, into: &record)
+    if record.capacity <= ByteBuffer.keptMax { last.record = record }
+    return .set(last.path, Content(kind: .record, bytes: record))
+  }
 
   /// The stored record of the model at `base`.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)``, or what a type of the app's throws.
   /// - Complexity: O(properties), and one allocation.
   mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
+    var record: [UInt8] = []
+    try unsafe encode(base, binding, into: &record)
+    return record
+  }
+
+  private mutating func encode(
+    _ base: UnsafeRawPointer, _ binding: Binding, into record: inout [UInt8]
+  ) throws {
     if let union = binding.core.sharing.codec {
-      return try unsafe union.encode(base, &self, binding)
+      record = try unsafe union.encode(base, &self, binding)
+      return
     }
-    if binding.isLarge { return try unsafe encodeLarge(base, binding) }
+    if binding.isLarge {
+      record = try unsafe encodeLarge(base, binding)
+      return
+    }
     defer {
       values.clear()
       table.clearAndShrink()
@@ -41,11 +76,17 @@ struct ModelEncoder: ~Copyable {
     table.append(0)
     for step in binding.steps {
       guard try unsafe write(step, base + Int(step.offset), binding) else { continue }
-      if values.count > 0xFFFF { return try unsafe encodeLarge(base, binding) }
+      if values.count > 0xFFFF {
+        record = try unsafe encodeLarge(base, binding)
+        return
+      }
       table.append(littleEndian: step.name | UInt32(values.count) << 16)
     }
     table.store(UInt8((table.count - 2) / 4), at: 1)
-    return values.buffer.appended(to: table)
+    record.removeAll(keepingCapacity: true)
+    record.reserveCapacity(table.count + values.count)
+    table.lend { record.append($0) }
+    values.buffer.lend { record.append($0) }
   }
 
   private mutating func encodeLarge(

@@ -19,20 +19,22 @@ extension Database.Transaction {
   @inlinable
   @discardableResult
   public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
-    var model = model
     let schema = M.schema
-    if model.id.isAssigned, !schema.hasHooks, !schema.hasChecks, hasClaimed(schema.core) {
+    if model.id.isAssigned, !schema.hasHooks, !schema.hasChecks,
+      let binding = claimedBinding(schema.core)
+    {
       // Nothing comes before the write, which refuses an id that is taken.
-      do { try put(&model, isNew: true) } catch {
+      do { try put(model, isNew: true, binding) } catch {
         // Of several reasons that one is named first.
         try checkFree(schema.core, try model.id.key._treeKey())
         throw error
       }
       return model.id
     }
+    var model = model
     try prepare(&model)
     if schema.hasChecks { try schema.validate(&model) }
-    try put(&model)
+    try put(model)
     return model.id
   }
 
@@ -61,7 +63,7 @@ extension Database.Transaction {
     for index in models.indices {
       // A hook may have taken the place meanwhile.
       if schema.hasHooks { try checkFree(schema.core, try models[index].id.key._treeKey()) }
-      try put(&models[index])
+      try put(models[index])
     }
     return models.map(\.id)
   }
@@ -98,27 +100,28 @@ extension Database.Transaction {
     }
   }
 
-  /// Logs a whole model, which is not changed.
+  /// Logs a whole model.
   ///
   /// - Parameters:
   ///   - model: The model.
   ///   - isNew: True to refuse it if its id is taken.
+  ///   - binding: The schema's binding for writing, if the caller has it.
   /// - Throws: ``DatabaseError/exists(_:reason:)`` then, or what a rule of the database refuses.
   @inlinable
-  func put<M: Model>(_ model: inout M, isNew: Bool = false) throws {
+  func put<M: Model>(_ model: M, isNew: Bool = false, _ binding: Binding? = nil) throws {
     let schema = M.schema
     let key = try model.id.key._treeKey()
-    try unsafe withUnsafePointer(to: &model) {
-      try unsafe put(schema.core, key, UnsafeRawPointer($0), isNew: isNew)
+    try unsafe withUnsafePointer(to: model) {
+      try unsafe put(schema.core, key, UnsafeRawPointer($0), isNew: isNew, binding)
     }
     if schema.hasHooks { try didInsert(model) }
   }
 
   // MARK: The same for every model
 
-  /// True if writing a model declares nothing, since that was done.
+  /// The binding of a model whose writing declares nothing, since that was done; nil of others.
   @usableFromInline
-  func hasClaimed(_ core: SchemaCore) -> Bool { running.hasClaimed(core) }
+  func claimedBinding(_ core: SchemaCore) -> Binding? { running.claimedBinding(core) }
 
   /// Throws where there is a node with a model's key.
   @usableFromInline
@@ -135,24 +138,34 @@ extension Database.Transaction {
 
   /// Logs the model at `base` under a key.
   @usableFromInline
-  func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, isNew: Bool) throws {
-    let path = core.path.appending(key)
-    let binding = try running.binding(core)
-    let bytes = try naming(path) {
-      try unsafe running.modelBuffers.encoder.encode(base, binding)
+  func put(
+    _ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, isNew: Bool, _ known: Binding?
+  ) throws {
+    let binding = try known ?? running.binding(core)
+    let operation: Operation
+    do {
+      operation = try unsafe running.modelBuffers.encoder.set(core, key, base, binding)
+    } catch {
+      throw naming(core.path.appending(key), error)
     }
-    try checkReferences(in: bytes, path, binding)
-    try Limits.check(bytes.count, path)
-    try running.issue(
-      .set(path, Content(kind: .record, bytes: bytes)), isAsked: true, isNew: isNew)
+    if case .set(let path, let content) = operation {
+      if binding.hasCaseReferences { try checkReferences(in: content.bytes, path, binding) }
+      try Limits.check(content.bytes.count, path)
+    }
+    try running.issue(operation, isAsked: true, isNew: isNew, mayReferToBlobs: !binding.isPlain)
   }
 
   /// Adds the path to errors that a value's own code throws.
   func naming<R>(_ path: NodePath, _ body: () throws -> R) throws -> R {
-    do { return try body() } catch let error as ValueMismatch {
-      throw DatabaseError.badValue(path, reason: error.reason)
-    } catch DatabaseError.badValue(let place, let reason) where place.isRoot {
-      throw DatabaseError.badValue(path, reason: reason)
+    do { return try body() } catch { throw naming(path, error) }
+  }
+
+  private func naming(_ path: NodePath, _ error: any Error) -> any Error {
+    switch error {
+    case let error as ValueMismatch: DatabaseError.badValue(path, reason: error.reason)
+    case DatabaseError.badValue(let place, let reason) where place.isRoot:
+      DatabaseError.badValue(path, reason: reason)
+    default: error
     }
   }
 

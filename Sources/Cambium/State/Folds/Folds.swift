@@ -77,6 +77,12 @@ extension Folds: ChangeTaker {
     return plan
   }
 
+  @inline(__always)
+  func isUnused(_ treeKey: [UInt8], in collection: CollectionPlan?) -> Bool {
+    guard let collection else { return false }
+    return memory.keys.isGreatest(treeKey, collection)
+  }
+
   /// Checks a change, and updates the tables derived from the record.
   ///
   /// - Throws: ``DatabaseError/invalid(_:)`` or ``DatabaseError/notUnique(_:index:takenBy:)``, with

@@ -45,8 +45,10 @@ enum BlobReferences {
       // Only the values are searched: tables have the byte of a blob's tag often.
       let table = try RecordTable(content)
       guard mayHold(content, from: table.valuesStart) else { return }
-      for index in 0..<table.count {
-        try forEach(in: content.extracting(try table.value(content, index)), body)
+      var entries = try RecordEntries(content)
+      while let (_, value) = try entries.next(content) {
+        if value.count < bytesCount { continue }
+        try forEach(in: content.extracting(value), body)
       }
     }
   }

@@ -185,6 +185,8 @@ extension Overlay: ChangeTaker {
 
   var takesAll: Bool { true }
 
+  func isUnused(_ treeKey: [UInt8], in collection: CollectionPlan?) -> Bool { false }
+
   func willMake(_ change: RecordChange) {}
 
   func didMake(_ change: RecordChange) { changes.append(change) }

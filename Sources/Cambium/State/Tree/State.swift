@@ -28,6 +28,7 @@ final class State: Sendable {
   ) throws {
     var options = options
     options.tables = StateTables.names
+    options.blindTables = StateTables.blind
     options.synced = false
     environment = try Environment(at: path, options)
     tables = try StateForm(environment).tables()
@@ -82,6 +83,9 @@ struct StateTables: Sendable {
   let meta: Table
 
   static let names = ["tree", "counts", "history", "removals", "index", "views", "meta"]
+  /// The tables that folding only writes to; it looks up what they hold for a restoration, a rule of
+  /// uniqueness or a preview.
+  static let blind: Set<String> = ["history", "removals", "index"]
 
   /// Takes the tables of an environment.
   ///

@@ -28,10 +28,18 @@ extension Tree where Host: ~Copyable {
     _ host: inout Host
   ) throws {
     try locate(path, creating: true, &host)
+    let collection = host.collection(of: path)
+    if host.isUnused(place.key, in: collection) {
+      #if DEBUG
+        let isThere = try place.hasVersion(host)
+        precondition(!isThere, "a key that is in use counts as unused")
+      #endif
+      return try replace(nil, with: content, at: path, of: collection, &host)
+    }
     let header = try place.load(host)
     if isNew, header != nil { throw DatabaseError.exists(path, reason: "there is a node already") }
     if let header, header.node != 0 { try checkNoChild(path, header.node, operation.names, host) }
-    try replace(header, with: content, at: path, &host)
+    try replace(header, with: content, at: path, of: collection, &host)
   }
 
   /// Changes properties of a record.
@@ -44,7 +52,8 @@ extension Tree where Host: ~Copyable {
     if header.node != 0 { try checkNoChild(path, header.node, operation.names(in: record), host) }
     let bytes = record.stored()
     try Limits.check(bytes.count, path)
-    try replace(header, with: Content(kind: .record, bytes: bytes), at: path, &host)
+    let content = Content(kind: .record, bytes: bytes)
+    try replace(header, with: content, at: path, of: host.collection(of: path), &host)
   }
 
   /// Changes the node's own value in place.
@@ -62,7 +71,9 @@ extension Tree where Host: ~Copyable {
     }
     try Limits.check(bytes.count, path)
     try locate(path, creating: true, &host)
-    try replace(try place.load(host), with: Content(kind: .scalar, bytes: bytes), at: path, &host)
+    let content = Content(kind: .scalar, bytes: bytes)
+    let collection = host.collection(of: path)
+    try replace(try place.load(host), with: content, at: path, of: collection, &host)
   }
 
   mutating func loadExisting(_ path: NodePath, _ host: inout Host) throws -> NodeHeader {

@@ -16,7 +16,8 @@ extension Tree where Host: ~Copyable {
   private mutating func leave(
     _ path: NodePath, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
   ) throws {
-    try make(path, header, nil, isSubtree: header.node != 0, &host) { tree, host in
+    let collection = host.collection(of: path)
+    try make(path, of: collection, header, nil, isSubtree: header.node != 0, &host) { tree, host in
       try tree.removeEntry(header, fate, host)
     }
   }
@@ -25,7 +26,8 @@ extension Tree where Host: ~Copyable {
   private mutating func arrive(
     _ path: NodePath, _ content: Content, node: UInt64, _ host: inout Host
   ) throws {
-    try make(path, nil, content, isSubtree: node != 0, &host) { tree, host in
+    let collection = host.collection(of: path)
+    try make(path, of: collection, nil, content, isSubtree: node != 0, &host) { tree, host in
       tree.count(+1)
       let header = NodeHeader(kind: content.kind, modified: tree.memory.sequence, node: node)
       try tree.write(header, content: content.bytes, host)

@@ -2,13 +2,13 @@
 
 extension Tree where Host: ~Copyable {
   /// Makes a change of the node at the place, over its present version if there is one: whoever
-  /// takes changes is given it before and after `write`.
+  /// takes changes is given it before and after `write`. The node's collection is `collection`.
   @inline(__always)
   mutating func make(
-    _ path: NodePath, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
-    _ host: inout Host, _ write: (inout Tree, borrowing Host) throws -> Void
+    _ path: NodePath, of collection: CollectionPlan?, _ header: NodeHeader?, _ content: Content?,
+    isSubtree: Bool = false, _ host: inout Host,
+    _ write: (inout Tree, borrowing Host) throws -> Void
   ) throws {
-    let collection = host.collection(of: path)
     guard collection != nil || host.takesAll else {
       try write(&self, host)
       return try checkInvariants(host)
@@ -40,9 +40,10 @@ extension Tree where Host: ~Copyable {
   /// Writes new content at the place, which is that of a path, over the present version if
   /// there is one.
   mutating func replace(
-    _ header: NodeHeader?, with content: Content, at path: NodePath, _ host: inout Host
+    _ header: NodeHeader?, with content: Content, at path: NodePath,
+    of collection: CollectionPlan?, _ host: inout Host
   ) throws {
-    try make(path, header, content, &host) { tree, host in
+    try make(path, of: collection, header, content, &host) { tree, host in
       try tree.write(content, over: header, host)
     }
   }

@@ -41,6 +41,8 @@ protocol ChangeTaker: ~Copyable {
   mutating func collection(of path: NodePath) -> CollectionPlan?
   /// True if changes of nodes that belong to no collection are required as well.
   var takesAll: Bool { get }
+  /// True if it is certain, without looking, that there is no node at a tree key of a collection.
+  func isUnused(_ treeKey: [UInt8], in collection: CollectionPlan?) -> Bool
 
   /// Takes a change before it is written; if it throws, nothing is written.
   mutating func willMake(_ change: RecordChange) throws

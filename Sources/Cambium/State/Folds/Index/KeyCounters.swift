@@ -71,6 +71,13 @@ extension StateReader {
 extension CollectionPlan {
   /// True if records may get integers as keys.
   var countsKeys: Bool { definition.keys == nil || definition.keys == .integer }
+
+  /// The integer that a tree key of the collection ends with; nil if its key is none.
+  @inline(__always)
+  fileprivate func countedKey(_ treeKey: [UInt8]) -> Int64? {
+    guard countsKeys, treeKey.count == 17, treeKey[8] == KeyTag.integer else { return nil }
+    return treeKey.lend { try? Key.integer($0.extracting(droppingFirst: 8)) }
+  }
 }
 
 extension KeyCounters {
@@ -84,10 +91,18 @@ extension KeyCounters {
   mutating func count(
     _ treeKey: [UInt8], _ plan: CollectionPlan, _ reader: StateReader
   ) throws {
-    guard plan.countsKeys, treeKey.count == 17, treeKey[8] == KeyTag.integer else { return }
-    guard case .integer(let key) = try treeKey.lend({ try Key($0.extracting(droppingFirst: 8)) })
-    else { return }
+    guard let key = plan.countedKey(treeKey) else { return }
     if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }
+  }
+
+  /// True if a tree key is certainly greater than all that its collection ever had; false as well
+  /// where the counter is not that of the last collection.
+  @inline(__always)
+  func isGreatest(_ treeKey: [UInt8], _ plan: CollectionPlan) -> Bool {
+    guard let key = plan.countedKey(treeKey), let greatest = last?.greatest, greatest < key else {
+      return false
+    }
+    return last?.path == plan.path.bytes
   }
 
   /// Counts the records of a collection that is declared or that arrives as a whole.
