@@ -9,7 +9,7 @@ import CLMDB
 @safe struct EntryWriter: ~Copyable {
   private let environment: Environment
   private let behind: WriteBehind?
-  /// The buffer of `behind` that is filled; in place of both, which would be counted for each entry.
+  /// The buffer of `behind` that is filled, without counting a reference for each entry.
   private let front: UnsafeMutablePointer<EntryBuffer>?
   private let blindTables: BlindTables
   private var direct: DirectTransaction?

@@ -13,20 +13,19 @@ extension RunningTransaction {
   ///   - operation: The operation.
   ///   - isAsked: True if the app's code has been called about it already.
   ///   - isNew: True to refuse a `set` of a node that exists; the app's code must have been called.
-  ///   - mayReferToBlobs: False if it is certain that the operation refers to no blob.
+  ///   - mayHaveBlobs: False if it is certain that the operation refers to no blob.
   /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
   ///   transaction can only be rolled back.
   func issue(
-    _ operation: Operation, isAsked: Bool = false, isNew: Bool = false,
-    mayReferToBlobs: Bool = true
+    _ operation: Operation, isAsked: Bool = false, isNew: Bool = false, mayHaveBlobs: Bool = true
   ) throws {
     try use()
     let issued = IssuedOperation(operation, of: self)
     try issued.check()
     let isGuarded = !isAsked && hooks.concern(operation)
     if !isGuarded && !issued.isCompound {
-      let obeying = try DeclaredRules(self).obeying(operation)
-      try log(obeying, isNew: isNew, mayReferToBlobs: mayReferToBlobs)
+      let operation = try DeclaredRules(self).obeying(operation)
+      try log(operation, isNew: isNew, mayHaveBlobs: mayHaveBlobs)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
     }

@@ -26,8 +26,8 @@ extension RunningTransaction {
 struct ModelEncoder: ~Copyable {
   private var values = ValueWriter()
   private var table = ByteBuffer()
-  /// The path and the record of the last model. Their memory is used again, unless somebody has kept
-  /// them.
+  /// The path and the record of the last model. Their memory is used again, unless somebody has
+  /// kept them.
   private var last = (path: NodePath.root, record: [UInt8]())
 
   init() {}
@@ -64,7 +64,7 @@ struct ModelEncoder: ~Copyable {
       record = try unsafe union.encode(base, &self, binding)
       return
     }
-    if binding.isLarge {
+    if binding.records.areLarge {
       record = try unsafe encodeLarge(base, binding)
       return
     }

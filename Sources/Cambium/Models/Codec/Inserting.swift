@@ -152,7 +152,8 @@ extension Database.Transaction {
       if binding.hasCaseReferences { try checkReferences(in: content.bytes, path, binding) }
       try Limits.check(content.bytes.count, path)
     }
-    try running.issue(operation, isAsked: true, isNew: isNew, mayReferToBlobs: !binding.isPlain)
+    try running.issue(
+      operation, isAsked: true, isNew: isNew, mayHaveBlobs: !binding.records.arePlain)
   }
 
   /// Adds the path to errors that a value's own code throws.
