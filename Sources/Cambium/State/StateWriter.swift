@@ -114,6 +114,12 @@ struct StateWriter: ~Copyable {
     }
   }
 
+  /// True if removing a node may remove declared collections, or records that others refer to. It
+  /// is asked here for each removal, since whoever takes the collections out copies them.
+  func mayCascade(removing path: NodePath) -> Bool {
+    folds.memory.catalog.collections.mayCascade(removing: path)
+  }
+
   /// The number of children of a node, including changes that are not in the table yet.
   func childCount(_ node: UInt64) throws -> Int { try tree.childCount(node, folds) }
 

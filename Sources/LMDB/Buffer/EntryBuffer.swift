@@ -5,11 +5,15 @@
 //     record   older place u32 | value size u32 | hash u32 | key size u16 | table u8
 //              | kind and seal u8 | key | value     padded to a multiple of 8 bytes
 //     slots    hash u32 | place u32         open addressing: the newest record of a key
+//     marks    u8 for each slot             some bits of its hash; 0 in a slot that is not in use
 //
 // A record is never changed once it is there, and refers to the older one of its key. So undoing to
 // a place only drops the records after it, and another thread may read those before it meanwhile.
-// A record of a blind table has no slot: it is found only when the records are sorted. What to look
-// up a random key costs is the way to its slot, which is seldom in a cache.
+//
+// A lookup costs the way to a random place in memory, which is seldom in a cache. Therefore marks,
+// which take an eighth of the slots' memory, tell of most absent keys that they are absent (as do
+// the control bytes of Abseil's Swiss tables); and a record of a blind table has no slot, so that
+// it is found only when the records are sorted.
 
 import CXXHash
 
@@ -40,9 +44,9 @@ import CXXHash
   }
 
   private struct Slot {
-    var hash: UInt32 = 0
-    /// The place of the newest record, 0 in a slot that was never used.
-    var place: UInt32 = 0
+    var hash: UInt32
+    /// The place of the newest record.
+    var place: UInt32
 
     /// In a slot whose records were all dropped.
     static let dropped = UInt32.max
@@ -52,7 +56,7 @@ import CXXHash
 
   private let capacity: Int
   let records: Records
-  private var slots: UnsafeMutableBufferPointer<Slot>
+  private var slots: Slots
   private var usedSlots = 0
   /// The place after the last record; the first record is not at 0, which means none.
   private(set) var end = EntryBuffer.start
@@ -66,19 +70,10 @@ import CXXHash
     // The system gives the memory when it is first used.
     unsafe records = Records(
       memory: .allocate(byteCount: max(capacity, EntryBuffer.start), alignment: 8))
-    unsafe slots = EntryBuffer.makeSlots(1 << 8)
+    slots = Slots(count: 1 << 8)
   }
 
-  deinit {
-    unsafe records.memory.deallocate()
-    unsafe slots.deallocate()
-  }
-
-  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
-    let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
-    unsafe slots.initialize(repeating: Slot())
-    return unsafe slots
-  }
+  deinit { unsafe records.memory.deallocate() }
 
   // MARK: Changes
 
@@ -96,9 +91,9 @@ import CXXHash
     if !isBlind {
       hash = unsafe EntryBuffer.hash(table, key)
       let slot = unsafe find(table.index, key, hash) ?? take(hash)
-      let last = unsafe slots[slot].place
+      let last = slots[slot].place
       older = last == Slot.dropped ? 0 : last
-      unsafe slots[slot].place = UInt32(end)
+      slots[slot].place = UInt32(end)
     }
     let record = unsafe records.memory + end
     unsafe record.storeBytes(of: older, as: UInt32.self)
@@ -128,7 +123,7 @@ import CXXHash
       // The first one of a key that is dropped knows the record that stays.
       if record.older != Record.withoutSlot, Int(record.older) < place {
         if let slot = unsafe find(record.tableIndex, record.key, record.hash) {
-          unsafe slots[slot].place = record.older == 0 ? Slot.dropped : record.older
+          slots[slot].place = record.older == 0 ? Slot.dropped : record.older
         }
       }
       next = record.end
@@ -139,7 +134,7 @@ import CXXHash
   /// Drops all records.
   mutating func clear() {
     if end == EntryBuffer.start { return }
-    unsafe slots.update(repeating: Slot())
+    slots.clear()
     (usedSlots, end) = (0, EntryBuffer.start)
   }
 
@@ -154,7 +149,7 @@ import CXXHash
   func find(_ table: Table, _ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Found {
     if usedSlots == 0 { return unsafe .none }
     guard let slot = unsafe find(table.index, key, hash) else { return unsafe .none }
-    let record = unsafe self.record(at: Int(slots[slot].place))
+    let record = self.record(at: Int(slots[slot].place))
     return unsafe record.kind == .delete ? .deleted : .value(record.value)
   }
 
@@ -167,13 +162,13 @@ import CXXHash
   /// The slot whose newest record is of a key; nil if there is none.
   @inline(__always)
   private func find(_ table: UInt32, _ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int? {
-    let mask = unsafe slots.count - 1
+    let (mask, mark) = (slots.count - 1, Slots.mark(hash))
     var slot = Int(hash) & mask
     while true {
-      let found = unsafe slots[slot]
-      if found.place == 0 { return nil }
-      if found.hash == hash, found.place != Slot.dropped {
-        let record = self.record(at: Int(found.place))
+      let found = slots.mark(slot)
+      if found == 0 { return nil }
+      if found == mark, slots[slot].hash == hash, slots[slot].place != Slot.dropped {
+        let record = self.record(at: Int(slots[slot].place))
         if record.tableIndex == table, unsafe record.key.order(to: key) == 0 { return slot }
       }
       slot = (slot + 1) & mask
@@ -182,33 +177,75 @@ import CXXHash
 
   /// Takes a slot for a key that has none.
   private mutating func take(_ hash: UInt32) -> Int {
-    if unsafe 2 * (usedSlots + 1) > slots.count { enlarge() }
-    let slot = unsafe freeSlot(hash, slots)
-    if unsafe slots[slot].place == 0 { usedSlots += 1 }
-    unsafe slots[slot] = Slot(hash: hash, place: Slot.dropped)
-    return slot
-  }
-
-  private func freeSlot(_ hash: UInt32, _ slots: UnsafeMutableBufferPointer<Slot>) -> Int {
-    let mask = slots.count - 1
-    var slot = Int(hash) & mask
-    while unsafe slots[slot].place != 0 && slots[slot].place != Slot.dropped {
-      slot = (slot + 1) & mask
-    }
+    if 2 * (usedSlots + 1) > slots.count { enlarge() }
+    let slot = slots.free(for: hash)
+    if slots.mark(slot) == 0 { usedSlots += 1 }
+    slots.use(slot, Slot(hash: hash, place: Slot.dropped))
     return slot
   }
 
   private mutating func enlarge() {
-    let larger = unsafe EntryBuffer.makeSlots(2 * slots.count)
+    var larger = Slots(count: 2 * slots.count)
     usedSlots = 0
-    for index in unsafe slots.indices {
-      let slot = unsafe slots[index]
-      if slot.place == 0 || slot.place == Slot.dropped { continue }
-      unsafe larger[freeSlot(slot.hash, larger)] = slot
+    for index in 0..<slots.count where !slots.isFree(index) {
+      larger.use(larger.free(for: slots[index].hash), slots[index])
       usedSlots += 1
     }
-    unsafe slots.deallocate()
-    unsafe slots = unsafe larger
+    slots = larger
+  }
+
+  // MARK: Slots
+
+  /// Slots with their marks, without bounds.
+  @safe private struct Slots: ~Copyable {
+    /// A power of two.
+    let count: Int
+    private let slots: UnsafeMutablePointer<Slot>
+    private let marks: UnsafeMutablePointer<UInt8>
+
+    init(count: Int) {
+      self.count = count
+      unsafe slots = .allocate(capacity: count)
+      unsafe slots.initialize(repeating: Slot(hash: 0, place: Slot.dropped), count: count)
+      unsafe marks = .allocate(capacity: count)
+      unsafe marks.initialize(repeating: 0, count: count)
+    }
+
+    deinit {
+      unsafe slots.deallocate()
+      unsafe marks.deallocate()
+    }
+
+    /// The mark of a hash: bits of it that do not choose the slot.
+    @inline(__always)
+    static func mark(_ hash: UInt32) -> UInt8 { UInt8(hash >> 24) | 1 }
+
+    /// The mark of a slot; 0 if it is not in use.
+    @inline(__always)
+    func mark(_ index: Int) -> UInt8 { unsafe marks[index] }
+
+    subscript(index: Int) -> Slot {
+      @inline(__always) get { unsafe slots[index] }
+      @inline(__always) set { unsafe slots[index] = newValue }
+    }
+
+    /// True if a slot can be given to a key.
+    func isFree(_ index: Int) -> Bool { mark(index) == 0 || self[index].place == Slot.dropped }
+
+    /// The first slot for a hash that can be given to a key.
+    func free(for hash: UInt32) -> Int {
+      var index = Int(hash) & (count - 1)
+      while !isFree(index) { index = (index + 1) & (count - 1) }
+      return index
+    }
+
+    mutating func use(_ index: Int, _ slot: Slot) {
+      self[index] = slot
+      unsafe marks[index] = Slots.mark(slot.hash)
+    }
+
+    /// Takes all slots out of use.
+    mutating func clear() { unsafe marks.update(repeating: 0, count: count) }
   }
 
   // MARK: Records

@@ -71,9 +71,9 @@ import CLMDB
       try goDirect()
       return unsafe try direct?.access.find(table, key) ?? nil
     }
-    guard let behind, let access = view?.access else { return nil }
+    guard let front = unsafe front, let access = view?.access else { return nil }
     try unsafe checkKey(key.bytes)
-    switch unsafe behind.find(table, key) {
+    switch unsafe WriteBehind.find(table, key, front) {
     case .deleted: return nil
     case .value(let bytes): return unsafe MDB_val(bytes)
     case .none: break

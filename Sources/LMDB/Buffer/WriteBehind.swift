@@ -289,13 +289,15 @@ import Synchronization
     }
   }
 
-  /// The newest entry of a key that is in a buffer.
+  /// The newest entry of a key that is in a buffer: in front, or in the back, which lies behind it.
   @inline(__always)
-  func find(_ table: Table, _ key: UnsafeRawBufferPointer) -> EntryBuffer.Found {
-    if unsafe front.pointee.isEmpty && back.pointee.isEmpty { return unsafe .none }
+  static func find(
+    _ table: Table, _ key: UnsafeRawBufferPointer, _ front: UnsafeMutablePointer<EntryBuffer>
+  ) -> EntryBuffer.Found {
+    if unsafe front.pointee.isEmpty && front[1].isEmpty { return unsafe .none }
     let hash = unsafe EntryBuffer.hash(table, key)
     let found = unsafe front.pointee.find(table, key, hash)
-    if case .none = unsafe found { return unsafe back.pointee.find(table, key, hash) }
+    if case .none = unsafe found { return unsafe front[1].find(table, key, hash) }
     return unsafe found
   }
 

@@ -13,19 +13,15 @@ extension RunningTransaction {
   ///   - operation: The operation.
   ///   - isAsked: True if the app's code has been called about it already.
   ///   - isNew: True to refuse a `set` of a node that exists; the app's code must have been called.
-  ///   - mayHaveBlobs: False if it is certain that the operation refers to no blob.
   /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
   ///   transaction can only be rolled back.
-  func issue(
-    _ operation: Operation, isAsked: Bool = false, isNew: Bool = false, mayHaveBlobs: Bool = true
-  ) throws {
+  func issue(_ operation: Operation, isAsked: Bool = false, isNew: Bool = false) throws {
     try use()
     let issued = IssuedOperation(operation, of: self)
     try issued.check()
     let isGuarded = !isAsked && hooks.concern(operation)
     if !isGuarded && !issued.isCompound {
-      let operation = try DeclaredRules(self).obeying(operation)
-      try log(operation, isNew: isNew, mayHaveBlobs: mayHaveBlobs)
+      try log(try DeclaredRules(self).obeying(operation), isNew: isNew)
       if case .restore(let path, _) = operation { draft.restored.note(path) }
       return
     }
@@ -88,7 +84,7 @@ private struct IssuedOperation {
     switch operation {
     case .declare: true
     case .restore(let path, _): transaction.catalog.collections.hasAny(within: path)
-    case .remove(let path): transaction.catalog.collections.mayCascade(removing: path)
+    case .remove(let path): transaction.group.stateWriter.mayCascade(removing: path)
     case .move: !transaction.catalog.collections.isEmpty
     case .set, .update, .change, .define, .event: false
     }

@@ -94,8 +94,8 @@ final class RunningTransaction: @unchecked Sendable {
   // MARK: Writing
 
   /// Applies one operation and logs it, without applying rules.
-  func log(_ operation: Operation, isNew: Bool = false, mayHaveBlobs: Bool = true) throws {
-    if mayHaveBlobs { try checkBlobs(operation) }
+  func log(_ operation: Operation, isNew: Bool = false) throws {
+    try checkBlobs(operation)
     do {
       try group.stateWriter.apply(operation, enforcing: true, isNew: isNew)
     } catch let error as StorageError where error.kind == .mapFull {

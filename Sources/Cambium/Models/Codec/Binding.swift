@@ -60,7 +60,8 @@ final class Binding: Sendable {
   let readable: ReadableMoments
   /// True if the declaration is known to have all that the model says, and the catalog every name.
   let isClaimed = Atomic(false)
-  let records: RecordTraits
+  /// True if records always need the large form: for many properties, or large name ids.
+  let isLarge: Bool
 
   /// Binds a schema.
   ///
@@ -83,6 +84,7 @@ final class Binding: Sendable {
     names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
     union = try BoundUnion(core.sharing, known, asOf: moment)
     caseReferences = CaseReference.all(of: core, names)
+    isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.defaults.elided(declared?[$0.name]) }
     fills = try core.properties.map { try Fill($0, declared?[$0.name]) }
     var formers: [Former] = []
@@ -100,10 +102,6 @@ final class Binding: Sendable {
         name: names[index], offset: Int32(info.offset), property: UInt16(index),
         form: info.shape.form, flags: Binding.flags(info, fills[index], elided[index]))
     }.sorted { $0.name < $1.name }
-    records = RecordTraits(
-      areLarge: core.properties.count > 255 || names.contains { $0 > 0xFFFF },
-      arePlain: core.sharing.codec == nil
-        && steps.allSatisfy { $0.form != .custom && $0.form != .customOrNil })
   }
 
   /// True if references to one case of a union may have to be checked.
@@ -119,14 +117,6 @@ final class Binding: Sendable {
     if info.shape.isReference { flags |= Step.reference }
     return flags
   }
-}
-
-/// The traits that all records of a model share.
-struct RecordTraits: Sendable {
-  /// True if they always need the large form: for many properties, or large name ids.
-  let areLarge: Bool
-  /// True if all properties are of the codec's own types, none of which refers to a blob.
-  let arePlain: Bool
 }
 
 /// The cases of a union, bound to the same database; none for other models.

@@ -64,7 +64,7 @@ struct ModelEncoder: ~Copyable {
       record = try unsafe union.encode(base, &self, binding)
       return
     }
-    if binding.records.areLarge {
+    if binding.isLarge {
       record = try unsafe encodeLarge(base, binding)
       return
     }

@@ -152,8 +152,7 @@ extension Database.Transaction {
       if binding.hasCaseReferences { try checkReferences(in: content.bytes, path, binding) }
       try Limits.check(content.bytes.count, path)
     }
-    try running.issue(
-      operation, isAsked: true, isNew: isNew, mayHaveBlobs: !binding.records.arePlain)
+    try running.issue(operation, isAsked: true, isNew: isNew)
   }
 
   /// Adds the path to errors that a value's own code throws.

@@ -53,16 +53,34 @@ enum BlobReferences {
     }
   }
 
-  /// Excludes, by lengths, almost all operations without a reference.
+  /// Excludes almost all operations without a reference: by lengths, and by the tags of a record's
+  /// values.
   static func mayBe(in operation: Operation) -> Bool {
     switch operation {
-    case .set(_, let content): content.bytes.count >= bytesCount
+    case .set(_, let content): content.bytes.lend { mayBe(in: $0, content.kind) }
     case .update(_, let updates):
       updates.contains { ($0.value?.count ?? 0) >= bytesCount }
     case .change(_, _, let change): (change.payload?.count ?? 0) >= bytesCount
     case .event(_, let value): value.count >= bytesCount
     case .declare: true
     case .remove, .restore, .move, .define: false
+    }
+  }
+
+  private static func mayBe(in content: RawSpan, _ kind: ContentKind) -> Bool {
+    if content.byteCount < bytesCount { return false }
+    if kind != .record { return true }
+    do {
+      var entries = try RecordEntries(content)
+      while let (_, value) = try entries.next(content) {
+        if value.count < bytesCount { continue }
+        let tag = try content.load(UInt8.self, at: value.lowerBound)
+        if tag == ValueTag.blob || tag == ValueTag.array || tag == ValueTag.map { return true }
+      }
+      return false
+    } catch {
+      // Whoever visits the references says it.
+      return true
     }
   }
 
