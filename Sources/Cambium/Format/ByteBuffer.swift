@@ -11,6 +11,22 @@ protocol ByteSink: ~Copyable {
   mutating func append(_ bytes: RawSpan)
 }
 
+extension [UInt8] {
+  /// Removes all bytes, and keeps the memory if it suits the number of bytes that are added next.
+  ///
+  /// An array that is shared leaves its memory to whoever shares it, and its capacity to the next:
+  /// without a bound, one long record would make many short ones as large.
+  @inline(__always)
+  mutating func removeAll(keeping count: Int) {
+    if capacity < count || capacity > 2 * count + 64 {
+      self = []
+      reserveCapacity(count)
+    } else {
+      removeAll(keepingCapacity: true)
+    }
+  }
+}
+
 extension [UInt8]: ByteSink {
   mutating func append(utf8 text: String) { append(contentsOf: text.utf8) }
 
@@ -77,8 +93,7 @@ extension ByteSink where Self: ~Copyable {
     if capacity > ByteBuffer.keptMax { self = ByteBuffer() }
   }
 
-  /// The most memory that an encoder should keep.
-  static let keptMax = 64 << 10
+  private static let keptMax = 64 << 10
 
   @inline(__always)
   private mutating func makeRoom(_ more: Int) {

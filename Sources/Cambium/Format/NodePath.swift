@@ -113,9 +113,9 @@ extension NodePath {
     return NodePath(bytes: bytes)
   }
 
-  /// Becomes the path of a child, in the memory that it has if nobody shares it.
+  /// Becomes the path of a child, in the memory that it has, if nobody shares it.
   mutating func become(_ parent: NodePath, appending key: Key) {
-    bytes.removeAll(keepingCapacity: true)
+    bytes.removeAll(keeping: parent.bytes.count + key.bytesMax)
     bytes.append(contentsOf: parent.bytes)
     key.appendTerminated(to: &bytes)
   }

@@ -29,6 +29,9 @@ struct StateTransaction: ~Copyable {
     }
   }
 
+  /// True if it writes to the file, so that every entry can be looked up.
+  var isDirect: Bool { transaction?.isDirect() ?? true }
+
   // MARK: Entries
 
   /// Looks up a key that may be written next, or is near the previous one.

@@ -115,7 +115,7 @@ struct StateWriter: ~Copyable {
   }
 
   /// True if removing a node may remove declared collections, or records that others refer to. It
-  /// is asked here for each removal, since whoever takes the collections out copies them.
+  /// is here because a caller that reads the collections from the catalog copies them.
   func mayCascade(removing path: NodePath) -> Bool {
     folds.memory.catalog.collections.mayCascade(removing: path)
   }

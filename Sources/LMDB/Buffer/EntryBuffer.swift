@@ -5,15 +5,15 @@
 //     record   older place u32 | value size u32 | hash u32 | key size u16 | table u8
 //              | kind and seal u8 | key | value     padded to a multiple of 8 bytes
 //     slots    hash u32 | place u32         open addressing: the newest record of a key
-//     marks    u8 for each slot             some bits of its hash; 0 in a slot that is not in use
+//     fingerprints    u8 for each slot      some bits of its hash; 0 in a slot that is not in use
 //
 // A record is never changed once it is there, and refers to the older one of its key. So undoing to
 // a place only drops the records after it, and another thread may read those before it meanwhile.
 //
-// A lookup costs the way to a random place in memory, which is seldom in a cache. Therefore marks,
-// which take an eighth of the slots' memory, tell of most absent keys that they are absent (as do
-// the control bytes of Abseil's Swiss tables); and a record of a blind table has no slot, so that
-// it is found only when the records are sorted.
+// A lookup goes to a random place in memory, which is seldom in a cache. Therefore fingerprints,
+// which take an eighth of the slots' memory, answer for most absent keys (as the control bytes of
+// Abseil's Swiss tables do); and a record of a blind table, which is written without a lookup, has
+// no slot: it is found only when the records are sorted.
 
 import CXXHash
 
@@ -21,8 +21,8 @@ import CXXHash
 ///
 /// Invariants:
 /// 1. The slot of a key holds the place of its newest record, and each record that of the one
-///    before it; but those of blind tables, which have no slots. Checked by `EntryBufferTests`,
-///    which compares with dictionaries.
+///    before it. Records of blind tables have no slots. Checked by `EntryBufferTests`, which
+///    compares with dictionaries.
 /// 2. Records never move, and keep their bytes until ``clear()`` or ``rewind(to:)`` drops them.
 ///
 /// One thread at a time changes it. Others may read records before a place that they were told of.
@@ -48,7 +48,7 @@ import CXXHash
     /// The place of the newest record.
     var place: UInt32
 
-    /// In a slot whose records were all dropped.
+    /// In a slot that has no record: all were dropped, or the first one is being added.
     static let dropped = UInt32.max
   }
 
@@ -162,12 +162,12 @@ import CXXHash
   /// The slot whose newest record is of a key; nil if there is none.
   @inline(__always)
   private func find(_ table: UInt32, _ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int? {
-    let (mask, mark) = (slots.count - 1, Slots.mark(hash))
+    let (mask, fingerprint) = (slots.count - 1, Slots.fingerprint(hash))
     var slot = Int(hash) & mask
     while true {
-      let found = slots.mark(slot)
+      let found = slots.fingerprint(slot)
       if found == 0 { return nil }
-      if found == mark, slots[slot].hash == hash, slots[slot].place != Slot.dropped {
+      if found == fingerprint, slots[slot].hash == hash, slots[slot].place != Slot.dropped {
         let record = self.record(at: Int(slots[slot].place))
         if record.tableIndex == table, unsafe record.key.order(to: key) == 0 { return slot }
       }
@@ -179,7 +179,7 @@ import CXXHash
   private mutating func take(_ hash: UInt32) -> Int {
     if 2 * (usedSlots + 1) > slots.count { enlarge() }
     let slot = slots.free(for: hash)
-    if slots.mark(slot) == 0 { usedSlots += 1 }
+    if slots.fingerprint(slot) == 0 { usedSlots += 1 }
     slots.use(slot, Slot(hash: hash, place: Slot.dropped))
     return slot
   }
@@ -196,33 +196,33 @@ import CXXHash
 
   // MARK: Slots
 
-  /// Slots with their marks, without bounds.
+  /// Slots with their fingerprints, without bounds.
   @safe private struct Slots: ~Copyable {
     /// A power of two.
     let count: Int
     private let slots: UnsafeMutablePointer<Slot>
-    private let marks: UnsafeMutablePointer<UInt8>
+    private let fingerprints: UnsafeMutablePointer<UInt8>
 
     init(count: Int) {
       self.count = count
       unsafe slots = .allocate(capacity: count)
       unsafe slots.initialize(repeating: Slot(hash: 0, place: Slot.dropped), count: count)
-      unsafe marks = .allocate(capacity: count)
-      unsafe marks.initialize(repeating: 0, count: count)
+      unsafe fingerprints = .allocate(capacity: count)
+      unsafe fingerprints.initialize(repeating: 0, count: count)
     }
 
     deinit {
       unsafe slots.deallocate()
-      unsafe marks.deallocate()
+      unsafe fingerprints.deallocate()
     }
 
-    /// The mark of a hash: bits of it that do not choose the slot.
+    /// The fingerprint of a hash: the bits that are the last to choose the slot.
     @inline(__always)
-    static func mark(_ hash: UInt32) -> UInt8 { UInt8(hash >> 24) | 1 }
+    static func fingerprint(_ hash: UInt32) -> UInt8 { UInt8(hash >> 24) | 1 }
 
-    /// The mark of a slot; 0 if it is not in use.
+    /// The fingerprint of a slot; 0 if it is not in use.
     @inline(__always)
-    func mark(_ index: Int) -> UInt8 { unsafe marks[index] }
+    func fingerprint(_ index: Int) -> UInt8 { unsafe fingerprints[index] }
 
     subscript(index: Int) -> Slot {
       @inline(__always) get { unsafe slots[index] }
@@ -230,7 +230,9 @@ import CXXHash
     }
 
     /// True if a slot can be given to a key.
-    func isFree(_ index: Int) -> Bool { mark(index) == 0 || self[index].place == Slot.dropped }
+    func isFree(_ index: Int) -> Bool {
+      fingerprint(index) == 0 || self[index].place == Slot.dropped
+    }
 
     /// The first slot for a hash that can be given to a key.
     func free(for hash: UInt32) -> Int {
@@ -241,11 +243,11 @@ import CXXHash
 
     mutating func use(_ index: Int, _ slot: Slot) {
       self[index] = slot
-      unsafe marks[index] = Slots.mark(slot.hash)
+      unsafe fingerprints[index] = Slots.fingerprint(slot.hash)
     }
 
     /// Takes all slots out of use.
-    mutating func clear() { unsafe marks.update(repeating: 0, count: count) }
+    mutating func clear() { unsafe fingerprints.update(repeating: 0, count: count) }
   }
 
   // MARK: Records

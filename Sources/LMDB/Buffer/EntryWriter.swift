@@ -45,6 +45,9 @@ import CLMDB
     if let first = marks.first { unsafe behind?.front.pointee.rewind(to: first) }
   }
 
+  /// True if it has a transaction of LMDB.
+  var isDirect: Bool { direct != nil }
+
   // MARK: Lookups
 
   /// The view of LMDB's transaction, if there is one.
@@ -68,7 +71,7 @@ import CLMDB
     _ table: Table, _ key: UnsafeRawBufferPointer, isNear: Bool
   ) throws -> MDB_val? {
     if blindTables.contains(table) {
-      try goDirect()
+      _ = unsafe try directHandle()
       return unsafe try direct?.access.find(table, key) ?? nil
     }
     guard let front = unsafe front, let access = view?.access else { return nil }

@@ -13,7 +13,8 @@ package enum PutMode: Sendable {
 ///
 ///     directly           LMDB's transaction from the beginning
 ///     behind             entries are kept in memory; single keys are looked up there, then in
-///                        the file. The first cursor makes it a transaction of LMDB.
+///                        the file. The first cursor, or the first lookup in a blind table,
+///                        makes it a transaction of LMDB.
 @safe package struct WriteTransaction: ~Copyable {
   /// In one place, to which its views lead.
   private let writer: UnsafeMutablePointer<EntryWriter>
@@ -38,6 +39,9 @@ package enum PutMode: Sendable {
     unsafe writer.deinitialize(count: 1)
     unsafe writer.deallocate()
   }
+
+  /// True if it is a transaction of LMDB; false while it writes behind.
+  package func isDirect() -> Bool { unsafe writer.pointee.isDirect }
 
   /// Writes to the file with this commit, from now on.
   package func writeDirectly() throws { unsafe try writer.pointee.writeDirectly() }
@@ -92,8 +96,8 @@ package enum PutMode: Sendable {
   ///   - table: The table.
   ///   - key: The key of the entry.
   ///   - isKnown: True if the caller has just found it, so that it need not be looked up again.
-  /// - Returns: True if there was one; always true where nothing is looked up, which is in a blind
-  ///   table of a transaction that writes behind.
+  /// - Returns: True if there was one. Unspecified for a blind table: a transaction that writes
+  ///   behind does not look.
   /// - Throws: ``StorageError``.
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan, isKnown: Bool = false) throws -> Bool {

@@ -264,23 +264,24 @@ public final class Database: Sendable {
     try Task.checkCancellation()
     let id = writer.nextID()
     let result = WriteResult<R>()
-    let value: R = try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Void, any Error>) in
         writer.enqueue(
           WriteJob(
             id: id, metadata: metadata.signed(by: actor), expecting: expecting,
             body: {
               result.set(try body($0), $0.running.draft.afterCommit)
             },
-            finish: { outcome in
-              continuation.resume(with: outcome.flatMap { result.get() })
-            }))
+            finish: { continuation.resume(with: $0) }))
         if Task.isCancelled { writer.cancel(id) }
       }
     } onCancel: {
       writer.cancel(id)
     }
-    for body in result.afterCommit { body() }
+    // The task takes the value itself, so that the writer goes on to others.
+    let (value, afterCommit) = try result.get()
+    for body in afterCommit { body() }
     return value
   }
 
@@ -343,18 +344,16 @@ public final class Database: Sendable {
 
 /// Holds the result of an async write's body until its commit.
 private final class WriteResult<R: Sendable>: Sendable {
-  private let state = Mutex<(value: R?, afterCommit: [@Sendable () -> Void])>((nil, []))
+  private let state = Mutex<(value: R, afterCommit: [@Sendable () -> Void])?>(nil)
 
   func set(_ value: R, _ afterCommit: [@Sendable () -> Void]) {
     state.withLock { $0 = (value, afterCommit) }
   }
 
-  var afterCommit: [@Sendable () -> Void] { state.withLock { $0.afterCommit } }
-
-  func get() -> Result<R, any Error> {
-    guard let value = state.withLock({ $0.value }) else {
-      return .failure(DatabaseError.misuse(reason: "the write did not run"))
+  func get() throws -> (value: R, afterCommit: [@Sendable () -> Void]) {
+    guard let state = state.withLock({ $0 }) else {
+      throw DatabaseError.misuse(reason: "the write did not run")
     }
-    return .success(value)
+    return state
   }
 }

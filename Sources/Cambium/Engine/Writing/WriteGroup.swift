@@ -102,12 +102,12 @@ final class WriteGroup: @unchecked Sendable {
   private func seal(_ transaction: RunningTransaction) {
     stateWriter.finish()
     let time = directory.recordTime(after: head.time)
-    let options = directory.options
     let record = TransactionRecord(
       sequence: transaction.sequence, clock: head.clock.next(microseconds: time), time: time,
       origin: directory.format.origin, metadata: transaction.draft.metadata,
       operations: transaction.operations, previous: head.link,
-      salt: options.random == nil ? directory.generators.salts.next() : options.randomBytes(16))
+      salt: directory.options.random == nil
+        ? directory.generators.salts.next() : directory.options.randomBytes(16))
     directory.log.newestBytes.store(
       min(transaction.operations.bytes.count, 1 << 20), ordering: .relaxed)
     head.advance(to: record)

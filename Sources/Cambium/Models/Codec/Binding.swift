@@ -104,9 +104,6 @@ final class Binding: Sendable {
     }.sorted { $0.name < $1.name }
   }
 
-  /// True if references to one case of a union may have to be checked.
-  var hasCaseReferences: Bool { !caseReferences.isEmpty || !union.cases.isEmpty }
-
   private static func flags(_ info: PropertyInfo, _ fill: Fill, _ elided: [UInt8]?) -> UInt8 {
     var flags: UInt8 = 0
     let isRequired = info.rules.isRequiredToRead || info.defaults.isComputed && !info.isNullable
@@ -229,7 +226,7 @@ extension Catalog {
 
 extension RunningTransaction {
   /// The binding for writing of a schema that is declared, so that writing its models declares
-  /// nothing; nil of any other.
+  /// nothing; nil for any other.
   func claimedBinding(_ core: SchemaCore) -> Binding? {
     let known: Binding? = catalog.slots.object(ObjectIdentifier(core))
     return known?.isClaimed.load(ordering: .relaxed) == true ? known : nil

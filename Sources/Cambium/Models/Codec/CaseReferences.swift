@@ -230,7 +230,7 @@ struct ComparedIDs {
 
 extension Binding {
   /// True if a property of the model refers to one case of a union.
-  fileprivate var refersToCases: Bool {
+  var refersToCases: Bool {
     !caseReferences.isEmpty || union.cases.contains { !$0.caseReferences.isEmpty }
   }
 }

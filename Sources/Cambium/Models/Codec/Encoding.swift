@@ -26,8 +26,7 @@ extension RunningTransaction {
 struct ModelEncoder: ~Copyable {
   private var values = ValueWriter()
   private var table = ByteBuffer()
-  /// The path and the record of the last model. Their memory is used again, unless somebody has
-  /// kept them.
+  /// The path and the record of the last model, whose memory the next one uses.
   private var last = (path: NodePath.root, record: [UInt8]())
 
   init() {}
@@ -35,7 +34,7 @@ struct ModelEncoder: ~Copyable {
   /// The operation that stores the model at `base` under a key.
   ///
   /// - Throws: As ``encode(_:_:)``.
-  /// - Complexity: O(properties), and no allocation but the operation's.
+  /// - Complexity: O(properties), and one allocation, unless somebody has kept the last operation.
   mutating func set(
     _ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, _ binding: Binding
   ) throws -> Operation {
@@ -43,7 +42,7 @@ struct ModelEncoder: ~Copyable {
     var record: [UInt8] = []
     swap(&record, &last.record)
     try unsafe encode(base, binding, into: &record)
-    if record.capacity <= ByteBuffer.keptMax { last.record = record }
+    last.record = record
     return .set(last.path, Content(kind: .record, bytes: record))
   }
 
@@ -64,13 +63,13 @@ struct ModelEncoder: ~Copyable {
       record = try unsafe union.encode(base, &self, binding)
       return
     }
-    if binding.isLarge {
-      record = try unsafe encodeLarge(base, binding)
-      return
-    }
     defer {
       values.clear()
       table.clearAndShrink()
+    }
+    if binding.isLarge {
+      record = try unsafe encodeLarge(base, binding)
+      return
     }
     table.append(0)
     table.append(0)
@@ -83,8 +82,7 @@ struct ModelEncoder: ~Copyable {
       table.append(littleEndian: step.name | UInt32(values.count) << 16)
     }
     table.store(UInt8((table.count - 2) / 4), at: 1)
-    record.removeAll(keepingCapacity: true)
-    record.reserveCapacity(table.count + values.count)
+    record.removeAll(keeping: table.count + values.count)
     table.lend { record.append($0) }
     values.buffer.lend { record.append($0) }
   }

@@ -119,7 +119,7 @@ extension Database.Transaction {
 
   // MARK: The same for every model
 
-  /// The binding of a model whose writing declares nothing, since that was done; nil of others.
+  /// The binding of a model whose writing declares nothing, since that was done; nil for others.
   @usableFromInline
   func claimedBinding(_ core: SchemaCore) -> Binding? { running.claimedBinding(core) }
 
@@ -149,7 +149,7 @@ extension Database.Transaction {
       throw naming(core.path.appending(key), error)
     }
     if case .set(let path, let content) = operation {
-      if binding.hasCaseReferences { try checkReferences(in: content.bytes, path, binding) }
+      if binding.refersToCases { try checkReferences(in: content.bytes, path, binding) }
       try Limits.check(content.bytes.count, path)
     }
     try running.issue(operation, isAsked: true, isNew: isNew)

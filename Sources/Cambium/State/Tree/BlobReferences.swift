@@ -79,7 +79,7 @@ enum BlobReferences {
       }
       return false
     } catch {
-      // Whoever visits the references says it.
+      // The visit of the references throws it.
       return true
     }
   }

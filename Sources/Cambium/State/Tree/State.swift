@@ -83,8 +83,8 @@ struct StateTables: Sendable {
   let meta: Table
 
   static let names = ["tree", "counts", "history", "removals", "index", "views", "meta"]
-  /// The tables that folding mostly writes to. It looks up what they hold for a restoration, a rule
-  /// of uniqueness or a preview.
+  /// The tables that folding mostly writes to. Their entries are looked up for a restoration, a
+  /// rule of uniqueness or a preview, and by a body that reads the past.
   static let blind: Set<String> = ["history", "removals", "index"]
 
   /// Takes the tables of an environment.

@@ -35,14 +35,6 @@ struct KeyCounters {
     return true
   }
 
-  /// Returns all of them, and removes them here.
-  mutating func take() -> [[UInt8]: Int64] {
-    if let last { greatest[last.path] = last.greatest }
-    last = nil
-    defer { greatest.removeAll(keepingCapacity: true) }
-    return greatest
-  }
-
   static let prefix = Array("greatest/".utf8)
 }
 
@@ -95,8 +87,8 @@ extension KeyCounters {
     if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }
   }
 
-  /// True if a tree key is certainly greater than all that its collection ever had; false as well
-  /// where the counter is not that of the last collection.
+  /// True if a tree key is known to be greater than every integer key that its collection ever had.
+  /// Only the counter of the collection that was used last is asked.
   @inline(__always)
   func isGreatest(_ treeKey: [UInt8], _ plan: CollectionPlan) -> Bool {
     guard let key = plan.countedKey(treeKey), let greatest = last?.greatest, greatest < key else {
@@ -115,13 +107,25 @@ extension KeyCounters {
     set(plan.path.bytes, to: max(key, try greatest(plan, reader)))
   }
 
-  /// Writes the counters that have changed.
+  /// Writes the counters that have changed, and forgets them all.
   mutating func flush(in storage: borrowing StateTransaction) throws {
-    for (path, greatest) in take() where greatest > 0 {
-      let name = KeyCounters.prefix + path
-      let bytes = [UInt8](littleEndian: UInt64(bitPattern: greatest))
-      if try storage.reader.greatestKey(path) == greatest { continue }
-      try storage.put(storage.tables.meta, name, MetaEntry.seal(bytes, name: name))
+    if let (path, value) = last {
+      // Most transactions use one collection, and leave the others' counters empty.
+      if !greatest.isEmpty { greatest[path] = nil }
+      last = nil
+      try KeyCounters.write(value, of: path, in: storage)
     }
+    for (path, value) in greatest { try KeyCounters.write(value, of: path, in: storage) }
+    greatest.removeAll(keepingCapacity: true)
+  }
+
+  private static func write(
+    _ greatest: Int64, of path: [UInt8], in storage: borrowing StateTransaction
+  ) throws {
+    if greatest <= 0 { return }
+    if try storage.reader.greatestKey(path) == greatest { return }
+    let name = prefix + path
+    let bytes = [UInt8](littleEndian: UInt64(bitPattern: greatest))
+    try storage.put(storage.tables.meta, name, MetaEntry.seal(bytes, name: name))
   }
 }
