@@ -107,7 +107,10 @@ struct StateWriter: ~Copyable {
   /// True if there is a node at a path that may be written next: found at the place of the write.
   mutating func hasNode(at path: NodePath) throws -> Bool {
     do {
-      return try tree.locate(path, creating: false, &folds) != nil && tree.place.hasVersion(folds)
+      if try tree.locate(path, creating: false, &folds) == nil { return false }
+      let collection = folds.collection(of: path)
+      if folds.isUnused(tree.place.key, in: collection) { return false }
+      return try tree.place.hasVersion(folds)
     } catch DatabaseError.exists {
       // The path leads through a property, below which there are no nodes.
       return false

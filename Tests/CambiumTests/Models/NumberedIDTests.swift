@@ -159,6 +159,73 @@ struct NumberedIDTests {
       }
     }
   }
+
+  /// A key that is greater than all before is not looked up, so this looks for records that such a
+  /// key would hide: around the greatest, in transactions of many steps.
+  @Test("never take a record that is there for none", arguments: 1...8)
+  func taken(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    try withDatabase { database in
+      try database.register(Ticket.self)
+      var titles: [Int: String] = [:]
+      for number in 0..<60 {
+        let before = titles
+        let isKept = random.below(4) > 0
+        do {
+          try database.write { tx in
+            for step in 0..<random.below(20) {
+              try change(tx, &titles, "\(number) \(step)", &random)
+            }
+            if !isKept { throw Undone() }
+          }
+        } catch is Undone { titles = before }
+        let found = try database.query(Ticket.self).fetch().map { ($0.id.key, $0.title) }
+        #expect(Dictionary(uniqueKeysWithValues: found) == titles, "seed \(seed)")
+      }
+      #expect(try database.verify().isSound, "seed \(seed)")
+    }
+  }
+
+  private struct Undone: Error {}
+
+  private func change(
+    _ tx: borrowing Database.Transaction, _ titles: inout [Int: String], _ title: String,
+    _ random: inout SeededGenerator
+  ) throws {
+    let key = max(1, (titles.keys.max() ?? 0) - 3 + random.below(6))
+    let path = try Ticket.ID(key).path
+    switch random.below(8) {
+    case 0, 1, 2:
+      var isInserted = true
+      do { try tx.insert(Ticket(id: .init(key), title: title)) } catch DatabaseError.exists {
+        isInserted = false
+      }
+      #expect(isInserted == (titles[key] == nil))
+      if isInserted { titles[key] = title }
+    case 3:
+      try tx.set(path, to: ["title": .string(title)])
+      titles[key] = title
+    case 4:
+      let wasThere = try tx.remove(path)
+      #expect(wasThere == (titles.removeValue(forKey: key) != nil))
+    case 5:
+      if titles[key] != nil { return }
+      let draft = try NodePath("drafts/\(title)")
+      try tx.set(draft, to: ["title": .string(title)])
+      try tx.move(draft, to: path)
+      titles[key] = title
+    case 6:
+      // The counter goes back with the records that are undone.
+      var tried = titles
+      do {
+        try tx.attempt {
+          for _ in 0..<random.below(4) { try change(tx, &tried, title, &random) }
+          throw Undone()
+        }
+      } catch is Undone {}
+    default: titles[try tx.insert(Ticket(title: title)).key] = title
+    }
+  }
 }
 
 @Suite("Texts that are equal")
