@@ -91,9 +91,8 @@ extension KeyCounters {
   /// Only the counter of the collection that was used last is asked.
   @inline(__always)
   func isGreatest(_ treeKey: [UInt8], _ plan: CollectionPlan) -> Bool {
-    guard let key = plan.countedKey(treeKey), let greatest = last?.greatest, greatest < key else {
-      return false
-    }
+    guard let key = plan.countedKey(treeKey), let greatest = last?.greatest else { return false }
+    if key <= greatest { return false }
     return last?.path == plan.path.bytes
   }
 
