@@ -273,7 +273,9 @@ public final class Database: Sendable {
             body: {
               result.set(try body($0), $0.running.draft.afterCommit)
             },
-            finish: { continuation.resume(with: $0) }))
+            finish: { outcome in
+              continuation.resume(with: outcome)
+            }))
         if Task.isCancelled { writer.cancel(id) }
       }
     } onCancel: {
