@@ -1,8 +1,8 @@
 import Synchronization
 
 /// The objects that higher layers attach to an object of a lower layer, which knows nothing of
-/// them: the binding of models to a catalog, the encoder that a write group reuses. They live as
-/// long as that object, so no code has to remove them.
+/// them, as the binding of models to a catalog. They live as long as that object, so no code has to
+/// remove them.
 ///
 /// Invariant: an object's type follows from its key, since the layer that chose the key stores only
 /// one type under it.

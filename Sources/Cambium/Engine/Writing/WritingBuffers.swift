@@ -8,8 +8,8 @@ import Synchronization
 final class WritingBuffers: @unchecked Sendable {
   /// Encodes records; it remembers the names of the last.
   var encoder = RecordEncoder()
-  /// The objects of higher layers that serve whole groups.
-  let slots = Slots()
+  /// The encoder of models, of which this layer knows nothing.
+  var models: AnyObject?
   /// The number of names that were defined when it was given back.
   fileprivate var names = 0
 }

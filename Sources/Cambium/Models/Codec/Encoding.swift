@@ -18,7 +18,10 @@ final class ModelBuffers: @unchecked Sendable {
 
 extension RunningTransaction {
   var modelBuffers: ModelBuffers {
-    group.buffers.slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
+    if let known = group.buffers.models as? ModelBuffers { return known }
+    let made = ModelBuffers()
+    group.buffers.models = made
+    return made
   }
 }
 
@@ -33,7 +36,7 @@ struct ModelEncoder: ~Copyable {
 
   /// The operation that stores the model at `base` under a key.
   ///
-  /// - Throws: As ``encode(_:_:)``.
+  /// - Throws: As ``encode(_:_:)``; also if the record is too large.
   /// - Complexity: O(properties), and one allocation, unless somebody has kept the last operation.
   mutating func set(
     _ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer, _ binding: Binding
@@ -42,6 +45,7 @@ struct ModelEncoder: ~Copyable {
     var record: [UInt8] = []
     swap(&record, &last.record)
     try unsafe encode(base, binding, into: &record)
+    try Limits.check(record.count, last.path)
     last.record = record
     return .set(last.path, Content(kind: .record, bytes: record))
   }

@@ -148,9 +148,8 @@ extension Database.Transaction {
     } catch {
       throw naming(core.path.appending(key), error)
     }
-    if case .set(let path, let content) = operation {
-      if binding.refersToCases { try checkReferences(in: content.bytes, path, binding) }
-      try Limits.check(content.bytes.count, path)
+    if binding.refersToCases, case .set(let path, let content) = operation {
+      try checkReferences(in: content.bytes, path, binding)
     }
     try running.issue(operation, isAsked: true, isNew: isNew)
   }
