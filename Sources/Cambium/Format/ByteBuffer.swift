@@ -93,7 +93,8 @@ extension ByteSink where Self: ~Copyable {
     if capacity > ByteBuffer.keptMax { self = ByteBuffer() }
   }
 
-  private static let keptMax = 64 << 10
+  /// The most bytes that an encoder keeps.
+  static let keptMax = 64 << 10
 
   @inline(__always)
   private mutating func makeRoom(_ more: Int) {

@@ -3,8 +3,8 @@
 /// Memory of its own for a value that one thread at a time uses.
 ///
 /// Swift looks, at each access to a variable of a class, for another one that has begun and not
-/// ended. That takes some fifty instructions, and a small write makes many such accesses. A cell
-/// looks at one byte instead.
+/// ended. That takes about a hundred instructions (`valgrind --tool=callgrind`), and a small write
+/// makes many such accesses. A cell looks at one byte instead.
 ///
 /// Invariant: no access begins while a change has not ended. Checked at each access, in all builds.
 @safe struct Cell<Value: ~Copyable>: ~Copyable {

@@ -106,11 +106,9 @@ extension NodePath {
 
   /// The path of a child.
   public func appending(_ key: Key) -> NodePath {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(self.bytes.count + key.bytesMax)
-    bytes.append(contentsOf: self.bytes)
-    key.appendTerminated(to: &bytes)
-    return NodePath(bytes: bytes)
+    var path = NodePath.root
+    path.become(self, appending: key)
+    return path
   }
 
   /// Becomes the path of a child, in the memory that it has, if nobody shares it.

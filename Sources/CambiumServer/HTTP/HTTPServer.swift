@@ -119,7 +119,9 @@ import Synchronization
     }
     guard !wasStopping, let daemon = unsafe daemon else { return }
     let listener = unsafe MHD_quiesce_daemon(daemon)
-    if listener >= 0 { close(listener) }
+    // It stays open until the daemon's thread has ended: that may be about to take it out of what
+    // it waits for, and ends the process where that fails.
+    if listener >= 0 { shutdown(listener, Int32(SHUT_RD)) }
     let deadline = ContinuousClock.now + .seconds(5)
     while connections.exchangeCount > 0 && ContinuousClock.now < deadline { usleep(2000) }
     connections.closeWaiting()
@@ -127,6 +129,7 @@ import Synchronization
     while connections.abandonExchanges() > 0 { usleep(2000) }
     loop.end()
     unsafe MHD_stop_daemon(daemon)
+    if listener >= 0 { close(listener) }
     unsafe self.daemon = nil
     connections.unwatch()
   }

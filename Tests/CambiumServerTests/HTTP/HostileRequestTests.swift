@@ -30,6 +30,8 @@ import Testing
     }
     let address = try #require(SocketAddress.resolve("127.0.0.1", port: 0))
     let port = Int(try server.start(address.bytes, isIPv6: false, nil))
+    // Stopping waits for exchanges, for ever if one of them is never completed.
+    defer { if server.connections.exchangeCount == 0 { server.stop() } }
     for round in 0..<300 {
       let client = try RawClient(port: port, secondsMax: 5)
       let bytes = HostileRequestTests.bytes(&random)
@@ -41,9 +43,7 @@ import Testing
     try check(port, seed)
     let deadline = ContinuousClock.now + .seconds(10)
     while server.connections.exchangeCount > 0 && ContinuousClock.now < deadline { usleep(2000) }
-    // Stopping would wait for them for ever.
-    try #require(server.connections.exchangeCount == 0, "seed \(seed)")
-    server.stop()
+    #expect(server.connections.exchangeCount == 0, "seed \(seed)")
   }
 
   /// A good request is answered well.

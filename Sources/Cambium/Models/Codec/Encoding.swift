@@ -46,7 +46,7 @@ struct ModelEncoder: ~Copyable {
     swap(&record, &last.record)
     try unsafe encode(base, binding, into: &record)
     try Limits.check(record.count, last.path)
-    last.record = record
+    if record.count <= ByteBuffer.keptMax { last.record = record }
     return .set(last.path, Content(kind: .record, bytes: record))
   }
 
