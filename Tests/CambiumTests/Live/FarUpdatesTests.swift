@@ -3,7 +3,8 @@
 // which each has to lead to exactly these names.
 //
 // It finds a record before that is read from the state after, a record that has come and is told by
-// its properties, and a property that is told though it only decides: each was planted.
+// its properties, a property that is told though it only decides, and a default that is not told:
+// each was planted.
 
 import Testing
 
@@ -52,7 +53,8 @@ struct FarUpdatesTests {
       in: ["teams", "users", "issues", "comments"], from: before, to: after)
     let reading = try LiveReading.plain(description, loading, after)
     _ = try #require(try rows.step(changes, reading))
-    return try rows.visible.flatMap { try rows.farUpdates(of: $0, reading.records).properties }
+    return try rows.visible
+      .flatMap { try rows.farUpdates(of: $0, reading.records)?.properties ?? [] }
       .map { "\($0.name) \($0.old.map { "\($0)" } ?? "-") \($0.new.map { "\($0)" } ?? "-")" }
       .sorted()
   }
@@ -153,6 +155,49 @@ struct FarUpdatesTests {
           updates.map(\.properties.all) == [[PropertyUpdate(name: name, old: "Ada", new: "Ava")]])
         #expect(updates.map(\.cause) == [.related])
       }
+    }
+  }
+
+  @Test("tell the defaults of a record that comes, and of one that goes")
+  func defaults() throws {
+    try withDatabase { database in
+      var (ants, bees) = (CollectionDefinition(), CollectionDefinition())
+      ants.properties = [
+        PropertyDefinition("to", .reference("bees")), PropertyDefinition("via", .reference("bees")),
+      ]
+      bees.properties = [PropertyDefinition("n", .integer), PropertyDefinition("t", .string)]
+      bees.properties[0].absence = 1
+      try database.write { [ants, bees] tx in
+        try tx.declare("ants", ants)
+        try tx.declare("bees", bees)
+        try tx.set("bees/there", to: ["t": "a"])
+        try tx.set("ants/one", to: ["to": "there", "via": "later"])
+      }
+      let live = try database.records("ants select to.t, via.n, via.id").live()
+      #expect(live.map { [$0["to.t"], $0["via.n"], $0["via.id"]] } == [["a", .null, .null]])
+      func step(
+        _ write: (borrowing Database.Transaction) throws -> Void
+      ) throws -> LiveDiff<DynamicRecord> {
+        try database.write(write)
+        return try live.refresh()
+      }
+      let came = [
+        PropertyUpdate(name: "via.n", old: nil, new: 1),
+        PropertyUpdate(name: "via.id", old: nil, new: "later"),
+      ]
+      let come = try step { tx in
+        try tx.set("bees/there/t", to: "b")
+        try tx.set("bees/later", to: ["t": "x"])
+      }
+      let text = PropertyUpdate(name: "to.t", old: "a", new: "b")
+      #expect(come.updates.map(\.properties) == [[text] + came])
+      // The text is as it was: what is left of both is the record that has come.
+      let both = come.composed(with: try step { try $0.set("bees/there/t", to: "a") })
+      #expect(both.updates.map(\.properties) == [came])
+      let gone = try step { try $0.remove("bees/later") }
+      let went = came.map { PropertyUpdate(name: $0.name, old: $0.new, new: nil) }
+      #expect(gone.updates.map(\.properties) == [went])
+      #expect(both.composed(with: gone).updates.isEmpty)
     }
   }
 }

@@ -12,7 +12,8 @@ struct FollowedComposition<R: Results> where R.Element: Equatable & Sendable {
   private var view: StrictListView<R.Element, Int>
   private var composed: Diff?
   private var twins: Diff?
-  private var count = 0
+  /// The differences that are composed.
+  private var parts: [Diff] = []
 
   /// The number of differences that are composed.
   private static var most: Int { 4 }
@@ -30,8 +31,14 @@ struct FollowedComposition<R: Results> where R.Element: Equatable & Sendable {
   /// Takes the next difference; compares after some.
   mutating func take(_ diff: Diff, isAlone: Bool) throws {
     composed = composed?.composed(with: diff) ?? diff
-    count += 1
-    guard isAlone, count >= Self.most, let composed else { return }
+    parts.append(diff)
+    guard isAlone, parts.count >= Self.most, let composed else { return }
+    do { try compare(composed) } catch {
+      throw Violation("composed of \(parts.map(\.words)): \(error)")
+    }
+  }
+
+  private mutating func compare(_ composed: Diff) throws {
     let own = try twin.refresh()
     let missed = twins?.composed(with: own) ?? own
     guard missed.sequence == composed.sequence else { return twins = missed }
@@ -48,6 +55,6 @@ struct FollowedComposition<R: Results> where R.Element: Equatable & Sendable {
         }
       }
     }
-    (self.composed, twins, count) = (nil, nil, 0)
+    (self.composed, twins, parts) = (nil, nil, [])
   }
 }

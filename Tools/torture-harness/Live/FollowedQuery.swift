@@ -19,6 +19,8 @@ struct Question<R: Results> where R.Element: Equatable & Sendable {
   let path: ((Element) throws -> NodePath)?
   /// The stored values of such an element, where they can be had.
   let values: ((Element) -> ValueMap)?
+  /// The values of an element that is one row's, by the paths to them; nil for other elements.
+  let selected: ((Element) -> ValueMap)?
   let isWindowed: Bool
 }
 
@@ -117,6 +119,7 @@ final class FollowedQuery<R: Results>: Followed where R.Element: Equatable & Sen
         if let path = question.path { try diff.demandExact(before, path) }
         if let values = question.values { try diff.demandProperties(values) }
       }
+      if asked == nil, !hasFailed, let values = question.selected { try diff.demandFar(values) }
       try sections?.apply(diff)
     }
     hasFailed = false

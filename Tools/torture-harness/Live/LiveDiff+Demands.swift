@@ -59,6 +59,23 @@ extension LiveDiff where Element: Equatable {
     }
   }
 
+  /// Demands that updates name the values behind references that differ in rows of values, if they
+  /// name any, with the values before and after.
+  func demandFar(_ values: (Element) -> ValueMap) throws {
+    for update in updates where !update.properties.isEmpty {
+      let (old, new) = (values(update.old), values(update.new))
+      for name in old.members.map(\.name) where name.contains(".") && old[name] != new[name] {
+        // Words of the language are quoted in the names of values.
+        let path = name.filter { $0 != "`" }
+        let told = update.properties.first { $0.name == path }
+        try demand(told != nil, "\(name) differs, and \(update.properties) are told")
+        try demand(
+          told?.old ?? .null == old[name] && told?.new ?? .null == new[name],
+          "\(told.map { "\($0)" } ?? "") is told, from \(old) to \(new)")
+      }
+    }
+  }
+
   /// Demands that it tells the same as another one between the same results. Only moves may differ.
   func demandSame(as other: LiveDiff) throws {
     try demand(

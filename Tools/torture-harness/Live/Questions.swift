@@ -34,7 +34,8 @@ struct Questions {
         text: drawn.text, shape: drawn.shape.rawValue, query: query,
         again: { try $0.records(drawn.ordered).fetch() },
         path: drawn.isOfRecords ? { $0.path } : nil,
-        values: drawn.isOfRecords ? { $0.values } : nil, isWindowed: drawn.isWindowed)
+        values: drawn.isOfRecords ? { $0.values } : nil,
+        selected: drawn.isOfSelections ? { $0.values } : nil, isWindowed: drawn.isWindowed)
     }
   }
 
@@ -56,7 +57,7 @@ struct Questions {
         return Question(
           text: "\(shape), \(bound), limit \(limit)", shape: shape,
           query: make(database, bound, limit), again: { try make($0, bound, limit).fetch() },
-          path: path, values: nil, isWindowed: isWindowed)
+          path: path, values: nil, selected: nil, isWindowed: isWindowed)
       }
     }
     switch records.random.below(9) {

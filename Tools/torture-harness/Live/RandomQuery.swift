@@ -17,6 +17,8 @@ struct RandomQuery {
   private(set) var ordered: String
   /// True if a result is one record, and nothing else.
   var isOfRecords: Bool { shape == .records || shape == .windowed }
+  /// True if a result is some values of one row.
+  var isOfSelections: Bool { shape == .selected || shape == .joined }
   private(set) var isWindowed = false
   private var isOfMany = false
 

@@ -61,7 +61,7 @@ final class Dependencies: Sendable {
     (self.roles, problem) = (roles.map(\.forSteps), tree.problem)
     joins = zip(description.joins, tree.joined).map { ($0.name, $0.collection, $1) }
     names = roles.map {
-      ($0.names.compactMap(catalog.id(of:)), $0.shownNames.compactMap(catalog.id(of:)))
+      ($0.names.compactMap(catalog.id(of:)), $0.shown.names.compactMap(catalog.id(of:)))
     }
     own = (
       roles.filter { $0.upper == 0 }.compactMap { $0.edge?.ownName }.compactMap(catalog.id(of:)),

@@ -36,8 +36,9 @@ struct DependencyRole: Sendable {
   let edge: Edge?
   /// The properties that are read of the records.
   var names: Set<String> = []
-  /// The properties of which more is shown with rows than the result of a test or their order.
-  var shownNames: Set<String> = []
+  /// The parts of the records of which more is shown with rows than the result of a test or their
+  /// order.
+  var shown = ShownParts()
   /// The uses of these properties, by which few changes may be enough.
   var uses = DependencyUses()
   /// True if records are delivered whole, or may be read whole.
@@ -53,6 +54,14 @@ struct DependencyRole: Sendable {
   /// The references that lead there from a row's own record, where each is a single one; nil for
   /// other ways.
   var hops: [String]?
+}
+
+/// The parts of a role's records that are shown with rows.
+struct ShownParts: Sendable {
+  /// The properties.
+  var names: Set<String> = []
+  /// True if the key is shown.
+  var hasKey = false
 }
 
 /// The uses of the properties of a role's records that decide which rows there are, or in which

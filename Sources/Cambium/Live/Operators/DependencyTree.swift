@@ -65,6 +65,8 @@ struct DependencyTree {
     }
     if let property = resolved.property {
       read(property, of: role, decides: decides && !isTested)
+    } else if path.referrers == nil, !decides {
+      roles[role].shown.hasKey = true
     }
     mark(role, decides: decides)
     if let referrers = path.referrers {
@@ -79,7 +81,11 @@ struct DependencyTree {
 
   private mutating func read(_ name: String, of role: Int, decides: Bool) {
     roles[role].names.insert(name)
-    if decides { roles[role].uses.others.insert(name) } else { roles[role].shownNames.insert(name) }
+    if decides {
+      roles[role].uses.others.insert(name)
+    } else {
+      roles[role].shown.names.insert(name)
+    }
   }
 
   /// Notes that a role decides which rows there are; with it all those above.

@@ -1,6 +1,7 @@
 // The properties behind references that a step has changed, named by the paths that lead there.
 //
 //     author.name              of the record that author names, which may be another one now
+//     author.id                its key, where that is asked for: null as long as it is not there
 //     comments[7].text         of one of several records; crew[7].name of an array of references
 //     comments[7]              a record that has come, or gone
 //     p.name                   of the record that a join named p has put beside the row
@@ -94,10 +95,26 @@ struct FarUpdates {
     let before = try keys(of: role, row, .before, records).first
     let after = try keys(of: role, row, .after, records).first
     if before == after, before.map({ changes[collection]?[$0] == nil }) ?? true { return [] }
-    return try between(
-      before.flatMap { try record(collection, $0, .before, records) },
-      after.flatMap { try record(collection, $0, .after, records) }, role,
-      hops.joined(separator: "."), records)
+    let name = hops.joined(separator: ".")
+    let (old, new) = (
+      try before.flatMap { try record(collection, $0, .before, records) },
+      try after.flatMap { try record(collection, $0, .after, records) }
+    )
+    let key =
+      try role.shown.hasKey
+      ? FarUpdates.ofKey(name, old != nil ? before : nil, new != nil ? after : nil) : nil
+    return try between(old, new, role, name, records) + [key].compactMap(\.self)
+  }
+
+  /// The update of a key that is shown, which is null where there is no record.
+  private static func ofKey(
+    _ name: String, _ old: [UInt8]?, _ new: [UInt8]?
+  ) throws -> PropertyUpdate? {
+    if old == new { return nil }
+    func value(_ key: [UInt8]?) throws -> Value? {
+      try key.map { try $0.lend { StoredKey.value(of: try Key($0)) } }
+    }
+    return PropertyUpdate(name: "\(name).id", old: try value(old), new: try value(new))
   }
 
   /// The records that an array of references names, or a dictionary by its names.
@@ -198,18 +215,57 @@ struct FarUpdates {
     return try records.record(collection, key)
   }
 
-  /// The properties that are shown and differ in two records; one that is not there has none.
+  /// The properties that are shown and differ in two records, with what stands for absent values: a
+  /// record that comes brings its defaults. One that is not there has no properties.
   private func between(
     _ old: StoredRecord?, _ new: StoredRecord?, _ role: DependencyRole, _ name: String,
     _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
     let none = StoredRecord(bytes: RecordBuilder().stored())
-    return try (old ?? none).lend { old in
-      try (new ?? none).lend { new in
-        try PropertyUpdate.between(old, new, records.catalog)
-          .filter { role.isWhole || role.shownNames.contains($0.name) }
-          .map { PropertyUpdate(name: "\(name).\($0.name)", old: $0.old, new: $0.new) }
+    let definition = role.collection.flatMap { records.definition(of: $0) }
+    return try (old ?? none).lend { before in
+      try (new ?? none).lend { after in
+        let (one, other) = (try RecordTable(before), try RecordTable(after))
+        let names = try shownNames(
+          role, definition, try one.names(in: before) + other.names(in: after), records.catalog)
+        return try names.compactMap { property in
+          let known = try records.catalog.name(of: property)
+          let standIn = try StandIn(definition?[known])
+          return try one.lend(before, property, or: old == nil ? .null : standIn) { before in
+            try other.lend(after, property, or: new == nil ? .null : standIn) { after in
+              try PropertyUpdate("\(name).\(known)", before, after)
+            }
+          }
+        }
       }
     }
+  }
+
+  /// The numbers of the properties that are shown of a role's records, where two of these have some
+  /// stored names.
+  private func shownNames(
+    _ role: DependencyRole, _ definition: CollectionDefinition?, _ stored: [NameID],
+    _ catalog: Catalog
+  ) throws -> [NameID] {
+    if !role.isWhole { return role.shown.names.compactMap(catalog.id(of:)).sorted() }
+    let defaults = definition?.properties.filter(\.hasDefault).map(\.name) ?? []
+    return Set(stored + defaults.compactMap(catalog.id(of:))).sorted()
+  }
+}
+
+extension RecordTable {
+  /// The names of a record's properties.
+  fileprivate func names(in record: RawSpan) throws -> [NameID] {
+    try (0..<count).map { try name(record, $0) }
+  }
+}
+
+extension PropertyUpdate {
+  /// The update from one stored value to another, empty for none; nil if they are the same.
+  fileprivate init?(_ name: String, _ old: RawSpan, _ new: RawSpan) throws {
+    if old.equals(new) { return nil }
+    self.init(
+      name: name, old: old.byteCount == 0 ? nil : try Value(old),
+      new: new.byteCount == 0 ? nil : try Value(new))
   }
 }

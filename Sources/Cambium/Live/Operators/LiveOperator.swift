@@ -45,8 +45,9 @@ protocol LiveOperator {
   /// The elements of some rows, at least one, in their order.
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox]
 
-  /// The changes of other records behind a row that stays, by the last step.
-  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange
+  /// The changes of other records behind a row that stays, by the last step; nil where they are not
+  /// known, as after the query was run again.
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange?
 
   /// Releases all that was kept for the elements of the last step.
   func endStep()
@@ -59,7 +60,7 @@ enum GuardChange {
 }
 
 extension LiveOperator {
-  func farUpdates(of row: PlacedResult, _ records: QueryRecords) -> FarChange { FarChange() }
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) -> FarChange? { FarChange() }
   func takeGuardChange() -> GuardChange { .edit(removing: [], adding: []) }
   func isShown(_ change: NetChange) -> Bool { true }
   func endStep() {}

@@ -60,8 +60,9 @@ final class MaintainedRows: LiveOperator {
 
   func isShown(_ change: NetChange) throws -> Bool { try dependencies.isShown(change) }
 
-  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange {
-    try far?.updates(of: row, records) ?? FarChange()
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> FarChange? {
+    if let far { return try far.updates(of: row, records) }
+    return dependencies.roles.count == 1 ? FarChange() : nil
   }
 
   func endStep() { current = Step() }

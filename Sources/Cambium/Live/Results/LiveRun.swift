@@ -263,12 +263,12 @@ final class LiveRun {
       let (change, old) = (own?[survivor.row.key], elements[survivor.before])
       let far = try result.farUpdates(of: survivor.row, reading.records)
       // Unless what is shown of a record has changed, an element that is equal has not changed.
-      let isShown = try far.isShown || change.map { try result.isShown($0) } ?? false
+      let isShown = try far?.isShown ?? false || change.map { try result.isShown($0) } ?? false
       if !isShown, query.areEqual(old, new) { continue }
       diff.updates.append(
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: try LiveRun.properties(change, result, far: far.properties, reading),
+          properties: try LiveRun.properties(change, result, far: far?.properties, reading),
           cause: cause(survivor.row)))
     }
     diff.addMoves(of: rows, elements)
@@ -297,11 +297,13 @@ final class LiveRun {
     return diff
   }
 
-  /// The properties of a row's own record that have changed in this step, and those of others.
+  /// The properties of a row's own record that have changed in this step, and those of others; none
+  /// where some are not known.
   private static func properties(
-    _ change: NetChange?, _ result: any LiveOperator, far: [PropertyUpdate],
+    _ change: NetChange?, _ result: any LiveOperator, far: [PropertyUpdate]?,
     _ reading: LiveReading
   ) throws -> ChangedProperties {
+    guard let far else { return .told([]) }
     // The record as it is now: guards may have left out a change after the last one that is told.
     guard let change, let old = change.old, let new = try result.record(change, reading)
     else {
