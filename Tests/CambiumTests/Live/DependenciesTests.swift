@@ -214,6 +214,9 @@ struct DependenciesTests {
       #expect(
         try guards("airports where name = \"B\" and \(delayed)")
           == ["name 1", "delay 1 of delay origin"])
+      // A test of one joined record says nothing of those that are joined beside it.
+      let pairs = "airports join flights as p on name = p.code join flights as q on name = q.code"
+      #expect(try guards("\(pairs) where q.delay = 5").contains("any of code"))
       // Other airports count where the name comes in or goes out, and others' names for the order.
       #expect(
         try guards("flights where origin.name = \"B\" or delay = 1")

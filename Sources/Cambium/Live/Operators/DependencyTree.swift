@@ -114,9 +114,12 @@ struct DependencyTree {
     passing test: Condition.Test? = nil, decides: Bool
   ) -> Int {
     if let name = edge.ownName { read(name, of: upper, decides: decides) }
-    let known = roles.firstIndex {
-      $0.upper == upper && $0.edge == edge && $0.collection == collection
-    }
+    // Two joins on values put all pairs of records beside a row, so that a record need not pass
+    // what another one must.
+    let known =
+      edge.isOnValues
+      ? nil
+      : roles.firstIndex { $0.upper == upper && $0.edge == edge && $0.collection == collection }
     if let known {
       let tests = roles[known].passing
       roles[known].passing = test.flatMap { test in tests.map { $0 + [test] } }
@@ -281,6 +284,11 @@ extension DependencyRole.Edge {
     case .inverse: nil
     case .join(let edge): edge.outer.property
     }
+  }
+
+  /// True if a join leads there by the values of a property that several records may share.
+  fileprivate var isOnValues: Bool {
+    if case .join(let edge) = self { edge.inner != nil } else { false }
   }
 
   /// The property of the record below that makes the edge.
