@@ -88,9 +88,13 @@ extension ByteSink where Self: ~Copyable {
 
   /// Discards the content, and keeps the memory unless it is more than an encoder should keep.
   @inline(__always)
-  mutating func clearAndShrink() {
+  mutating func clearAndShrink() { clear(keeping: ByteBuffer.keptMax) }
+
+  /// Discards the content, and keeps the memory unless it is more than a number of bytes.
+  @inline(__always)
+  mutating func clear(keeping most: Int) {
     count = 0
-    if capacity > ByteBuffer.keptMax { self = ByteBuffer() }
+    if capacity > most { self = ByteBuffer() }
   }
 
   /// The most bytes that an encoder keeps.

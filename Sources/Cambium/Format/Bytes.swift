@@ -125,6 +125,13 @@ extension RawSpan {
     return unsafe withUnsafeBytes { a in
       unsafe other.withUnsafeBytes { b in
         var shared = 0
+        while shared + 8 <= limit {
+          let differing =
+            unsafe a.loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+            ^ b.loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+          if differing != 0 { return shared + differing.littleEndian.trailingZeroBitCount / 8 }
+          shared += 8
+        }
         while unsafe shared < limit && a[shared] == b[shared] { shared += 1 }
         return shared
       }

@@ -98,16 +98,34 @@ indirect enum Operation: Equatable, Sendable {
 }
 
 /// Writes operations one after the other.
-struct OperationWriter {
-  private(set) var bytes: [UInt8] = []
+struct OperationWriter: ~Copyable {
+  private var buffer: ByteBuffer
   private(set) var count: UInt32 = 0
   /// The lowest record format that has these operations.
   private(set) var format = TransactionRecord.formats.lowerBound
   /// The bytes of the last path. They are copied: whoever made it may use its memory again.
-  private var previous: [UInt8] = []
+  private var previous = ByteBuffer(capacity: 128)
 
   /// Reserves the number of bytes that are expected.
-  init(expecting bytesCount: Int = 0) { bytes.reserveCapacity(bytesCount) }
+  init(expecting bytesCount: Int = 512) { buffer = ByteBuffer(capacity: bytesCount) }
+
+  /// The bytes of all operations.
+  ///
+  /// - Complexity: O(*n*) for *n* bytes, which are copied.
+  var bytes: [UInt8] { buffer.array() }
+
+  /// The number of bytes of all operations.
+  var bytesCount: Int { buffer.count }
+
+  /// The most bytes whose memory is used again: more than a thousand records of common size.
+  private static let keptMax = 256 << 10
+
+  /// Discards all operations, and keeps the memory for others.
+  mutating func clear() {
+    buffer.clear(keeping: OperationWriter.keptMax)
+    previous.clear()
+    (count, format) = (0, TransactionRecord.formats.lowerBound)
+  }
 
   /// A place to which the writer can return.
   struct Mark {
@@ -117,53 +135,48 @@ struct OperationWriter {
     fileprivate let previous: [UInt8]
   }
 
-  var mark: Mark { Mark(length: bytes.count, count: count, format: format, previous: previous) }
+  var mark: Mark {
+    Mark(length: buffer.count, count: count, format: format, previous: previous.array())
+  }
 
   /// Discards everything written after a mark.
   mutating func rewind(to mark: Mark) {
-    bytes.removeLast(bytes.count - mark.length)
+    buffer.cut(to: mark.length)
     count = mark.count
     format = mark.format
-    previous = mark.previous
+    previous.clear()
+    previous.append(array: mark.previous)
   }
 
   /// Writes an operation.
-  ///
-  /// - Returns: The number of bytes of all operations so far.
-  @discardableResult
-  mutating func write(_ operation: Operation) -> Int {
-    append(operation)
-    return bytes.count
-  }
-
-  private mutating func append(_ operation: Operation) {
+  mutating func write(_ operation: Operation) {
     count += 1
     switch operation {
     case .set(let path, let content):
       start(1, path)
-      bytes.append(content.kind.rawValue)
+      buffer.append(content.kind.rawValue)
       append(content.bytes)
     case .update(let path, let updates):
       start(2, path)
-      bytes.append(varint: UInt64(updates.count))
+      buffer.append(varint: UInt64(updates.count))
       for update in updates {
-        bytes.append(varint: UInt64(update.name))
+        buffer.append(varint: UInt64(update.name))
         append(update.value ?? [])
       }
     case .change(let path, let target, let change): write(path, target, change)
     case .remove(let path): start(7, path)
     case .restore(let path, let sequence):
       start(8, path)
-      bytes.append(varint: sequence)
+      buffer.append(varint: sequence)
     case .move(let source, let destination):
       start(9, source)
       append(destination)
     case .define(let name, let text):
-      bytes.append(10)
-      bytes.append(varint: UInt64(name))
+      buffer.append(10)
+      buffer.append(varint: UInt64(name))
       append(Array(text.utf8))
     case .event(let name, let value):
-      bytes.append(11)
+      buffer.append(11)
       append(Array(name.utf8))
       append(value)
     case .declare(let path, let definition):
@@ -176,30 +189,30 @@ struct OperationWriter {
   private mutating func write(_ path: NodePath, _ target: Target, _ change: ValueChange<[UInt8]>) {
     if change.code > 12 { format = max(format, 2) }
     start(change.code, path)
-    bytes.append(varint: target.map { UInt64($0) + 1 } ?? 0)
+    buffer.append(varint: target.map { UInt64($0) + 1 } ?? 0)
     if let key = change.key { append(Array(key.utf8)) }
-    if let position = change.position { bytes.append(varint: position) }
+    if let position = change.position { buffer.append(varint: position) }
     if change.payload != nil || change.key != nil { append(change.payload ?? []) }
   }
 
   private mutating func start(_ code: UInt8, _ path: NodePath) {
-    bytes.append(code)
+    buffer.append(code)
     append(path)
   }
 
   private mutating func append(_ stored: [UInt8]) {
-    bytes.append(varint: UInt64(stored.count))
-    bytes.append(contentsOf: stored)
+    buffer.append(varint: UInt64(stored.count))
+    buffer.append(array: stored)
   }
 
   private mutating func append(_ path: NodePath) {
     path.bytes.lend { own in
       let shared = previous.lend { own.sharedPrefix(with: $0) }
       let rest = own.extracting(droppingFirst: shared)
-      bytes.append(varint: UInt64(shared))
-      bytes.append(varint: UInt64(rest.byteCount))
-      bytes.append(rest)
-      previous.removeLast(previous.count - shared)
+      buffer.append(varint: UInt64(shared))
+      buffer.append(varint: UInt64(rest.byteCount))
+      buffer.append(rest)
+      previous.cut(to: shared)
       previous.append(rest)
     }
   }

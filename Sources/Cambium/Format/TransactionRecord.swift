@@ -73,7 +73,8 @@ struct TransactionRecord: Sendable {
   /// it is given.
   init(
     sequence: SequenceNumber, clock: HybridClock, time: Int64, origin: UUID,
-    metadata: [String: String], operations: OperationWriter, previous: [UInt8],
+    metadata: [String: String], operations: borrowing OperationWriter,
+    previous: [UInt8],
     salt: [UInt8]? = nil
   ) {
     format = operations.format
@@ -95,7 +96,7 @@ struct TransactionRecord: Sendable {
   var isErased: Bool { original != nil }
 
   /// Replaces the operations permanently with the remaining ones.
-  mutating func erase(leaving operations: OperationWriter) {
+  mutating func erase(leaving operations: borrowing OperationWriter) {
     if original == nil { original = covered() }
     operationCount = operations.count
     self.operations = operations.bytes

@@ -23,8 +23,6 @@ final class Log: Sendable {
   let tail: Tail
   /// The damage found so far.
   let damage = LogDamage()
-  /// The size of the newest transaction's operations in bytes: the next is often similar.
-  let newestBytes = Atomic<Int>(0)
   let sizes: RecordSizes
   let compressor = ZstandardCompressor()
   /// The most bytes that LMDB's file may grow to.

@@ -44,7 +44,6 @@ final class RunningTransaction: @unchecked Sendable {
   let group: WriteGroup
   /// The sequence number of the transaction's record.
   let sequence: SequenceNumber
-  private(set) var operations: OperationWriter
   var draft: Draft
   private var savepoints: [Savepoint] = []
   private var phase = Phase.running
@@ -59,13 +58,15 @@ final class RunningTransaction: @unchecked Sendable {
   init(_ group: WriteGroup, _ metadata: [String: String]) {
     self.group = group
     sequence = group.head.sequence.next
-    operations = OperationWriter(
-      expecting: group.directory.log.newestBytes.load(ordering: .relaxed))
+    group.buffers.operations.clear()
     draft = Draft(metadata: metadata, additions: group.additions)
     hooks = RecordHooks(guards: group.directory.guards.withLock { $0 })
   }
 
   var directory: OpenDirectory { group.directory }
+
+  /// The operations, in memory that the group's transactions use one after the other.
+  var operations: OperationWriter { _read { yield group.buffers.operations } }
 
   var isRecorded: Bool { operations.count > 0 || isAlwaysRecorded }
 
@@ -105,12 +106,11 @@ final class RunningTransaction: @unchecked Sendable {
     } catch let error as DatabaseError where group.stateWriter.folds.texts.failure != nil {
       throw fail(error)
     }
-    let bytesCount = operations.write(operation)
-    if bytesCount > Limits.transactionBytesMax {
-      let error = DatabaseError.transactionTooLarge(
-        bytes: bytesCount, limit: Limits.transactionBytesMax)
-      phase = .failed(error)
-      throw error
+    group.buffers.operations.write(operation)
+    if operations.bytesCount > Limits.transactionBytesMax {
+      phase = .failed(
+        .transactionTooLarge(bytes: operations.bytesCount, limit: Limits.transactionBytesMax))
+      try refuse()
     }
   }
 
@@ -165,7 +165,7 @@ final class RunningTransaction: @unchecked Sendable {
     guard group.stateWriter.isUsable else { return }
     group.buffers.encoder.forget()
     let savepoint = savepoints.removeLast()
-    operations.rewind(to: savepoint.operations)
+    group.buffers.operations.rewind(to: savepoint.operations)
     draft = savepoint.draft
     group.stateWriter.rollBack()
   }

@@ -108,8 +108,8 @@ final class WriteGroup: @unchecked Sendable {
       operations: transaction.operations, previous: head.link,
       salt: directory.options.random == nil
         ? directory.generators.salts.next() : directory.options.randomBytes(16))
-    directory.log.newestBytes.store(
-      min(transaction.operations.bytes.count, 1 << 20), ordering: .relaxed)
+    // The record has a copy: a large transaction is not kept twice.
+    buffers.operations.clear()
     head.advance(to: record)
     records.append(record)
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The memory that one group of writes leaves to the next: encoders, with their buffers and the
-/// names of the last record.
+/// names of the last record, and that of a transaction's operations.
 ///
 /// It is Sendable because one group at a time has it, and a group is used on one thread; see
 /// ``KeptBuffers``.
@@ -10,8 +10,15 @@ final class WritingBuffers: @unchecked Sendable {
   var encoder = RecordEncoder()
   /// The encoder of models, of which this layer knows nothing.
   var models: AnyObject?
+  /// The operations of the transaction that runs.
+  private let operationsCell = Cell(OperationWriter())
   /// The number of names that were defined when it was given back.
   fileprivate var names = 0
+
+  var operations: OperationWriter {
+    @inline(__always) _read { yield operationsCell.value }
+    @inline(__always) _modify { yield &operationsCell.value }
+  }
 }
 
 /// The buffers that no group uses at present. A group takes them, and gives them back once it is

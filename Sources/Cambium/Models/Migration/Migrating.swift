@@ -127,7 +127,7 @@ extension CollectionMigration {
     if let last { children = children.from(last) }
     var cursor = try children.makeCursor()
     var seen = 0
-    while seen < count, tx.running.operations.bytes.count < CollectionMigration.batchBytesMax {
+    while seen < count, tx.running.operations.bytesCount < CollectionMigration.batchBytesMax {
       guard let node = try cursor.next() else {
         return try finish(tx, done: position.done)
       }
