@@ -153,13 +153,16 @@ struct LogWriter: ~Copyable {
   }
 
   /// Removes a record's parts.
-  func removeRecord(_ sequence: SequenceNumber) throws {
+  ///
+  /// - Returns: False if there is none.
+  func removeRecord(_ sequence: SequenceNumber) throws -> Bool {
     var part: UInt32 = 0
     while try LogTables.recordKey(sequence, part: part).lend({
       try transaction.delete(tables.records, $0)
     }) {
       part += 1
     }
+    return part > 0
   }
 
   /// Stores a sealed segment of records.

@@ -116,6 +116,9 @@ extension LiveDiff {
 }
 
 /// A property of an element of a live result that has changed.
+///
+/// Behind a reference, values are those that the row shows: with the declared default where one is
+/// absent, and none where there is no record. A record's own are those that are stored.
 public struct PropertyUpdate: Hashable, Sendable {
   /// The property's name; behind a reference the path to it, as in `origin.name`, and of one of
   /// several records `comments[7].text`. A record that has come or gone is `comments[7]` itself.

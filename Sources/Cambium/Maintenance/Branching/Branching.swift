@@ -163,7 +163,7 @@ private struct Branching {
       try log.write(head: head) { writer in
         var removed = sequence
         while removed > first {
-          try writer.removeRecord(removed)
+          _ = try writer.removeRecord(removed)
           removed = removed.previous
         }
       }

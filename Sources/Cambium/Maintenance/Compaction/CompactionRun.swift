@@ -227,7 +227,11 @@ final class CompactionRun {
         if let segment, let sealed { try log.putSegment(segment, stored: sealed) }
         var next = oldest
         while next <= segment?.last ?? horizon, segment != nil || ContinuousClock.now < end {
-          try log.removeRecord(next)
+          // Without that, the next step would find it again, and so on for ever.
+          guard try log.removeRecord(next) || next != oldest else {
+            throw DatabaseError.corrupt(
+              reason: "transaction \(oldest) is the oldest in the log, which does not find it")
+          }
           next = next.next
         }
       }
