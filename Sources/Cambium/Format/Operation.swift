@@ -117,7 +117,7 @@ struct OperationWriter: ~Copyable {
   /// The number of bytes of all operations.
   var bytesCount: Int { buffer.count }
 
-  /// The most bytes whose memory is used again: more than a thousand records of common size.
+  /// The largest buffer that is kept, in bytes: more than a thousand records of common size.
   private static let keptMax = 256 << 10
 
   /// Discards all operations, and keeps the memory for others.

@@ -116,6 +116,7 @@ final class WriteGroup: @unchecked Sendable {
 
   /// Undoes the changes of a transaction that failed.
   private func undo(_ transaction: RunningTransaction) {
+    defer { buffers.operations.clear() }
     buffers.encoder.forget()
     if usesSavepoints && stateWriter.isUsable { return transaction.rollBackAll() }
     let isUntouched = transaction.operations.count == 0 && stateWriter.isUsable

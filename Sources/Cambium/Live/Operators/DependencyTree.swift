@@ -114,8 +114,8 @@ struct DependencyTree {
     passing test: Condition.Test? = nil, decides: Bool
   ) -> Int {
     if let name = edge.ownName { read(name, of: upper, decides: decides) }
-    // Two joins on values put all pairs of records beside a row, so that a record need not pass
-    // what another one must.
+    // Each join on values has a role of its own: a test of one joined record says nothing about
+    // another.
     let known =
       edge.isOnValues
       ? nil

@@ -241,8 +241,8 @@ struct FarUpdates {
     }
   }
 
-  /// The numbers of the properties that are shown of a role's records, where two of these have some
-  /// stored names.
+  /// The numbers of the properties that are shown of a role's records. Of whole records these are
+  /// the stored ones, which are given, and those with defaults.
   private func shownNames(
     _ role: DependencyRole, _ definition: CollectionDefinition?, _ stored: [NameID],
     _ catalog: Catalog

@@ -12,7 +12,7 @@ extension LiveDiff {
   ///
   /// An observer that is slow applies the composition of all the diffs that it has missed. An
   /// element that came and left again is gone from it; one that changed several times has one
-  /// update, from its first state to its last, and none if it is surely what it was.
+  /// update, from its first state to its last, and none if it is known to be unchanged.
   /// An element that left and came again is a deletion and an insertion, since a diff knows
   /// elements by their positions only.
   ///
@@ -112,7 +112,7 @@ private struct Composition {
   }
 
   /// One update for two of the same row; none if nothing is left of them. Properties alone do not
-  /// tell that: an update may not name all of them, and a row must not stay as it is no longer.
+  /// tell that: an update may not name all of them, and the row would stay stale.
   private func merge(_ first: Diff.Update, _ last: Diff.Update) -> [Diff.Update] {
     let (former, newest) = (first.properties.all, last.properties.all)
     let areTold = !former.isEmpty && !newest.isEmpty
