@@ -34,7 +34,11 @@ struct DependencyTree {
 
   /// Adds a path from the rows' own records.
   private mutating func add(_ path: PropertyPath, decides: Bool) throws {
-    _ = try follow(path, in: scope, from: 0, decides: decides)
+    let end = try follow(path, in: scope, from: 0, decides: decides)
+    // Only a selection shows the key at which a path ends: a loaded relation shows records.
+    if let end, !decides, end.resolved.property == nil, path.referrers == nil {
+      roles[end.role].shown.hasKey = true
+    }
   }
 
   /// Adds the steps of a path. All of its properties but the last are read to follow it.
@@ -65,8 +69,6 @@ struct DependencyTree {
     }
     if let property = resolved.property {
       read(property, of: role, decides: decides && !isTested)
-    } else if path.referrers == nil, !decides {
-      roles[role].shown.hasKey = true
     }
     mark(role, decides: decides)
     if let referrers = path.referrers {
