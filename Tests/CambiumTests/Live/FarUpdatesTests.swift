@@ -200,4 +200,58 @@ struct FarUpdatesTests {
       #expect(both.composed(with: gone).updates.isEmpty)
     }
   }
+
+  @Test("behind joined records begin with the join's name, however it joins")
+  func joined() throws {
+    try withDatabase { database in
+      try Self.declare(database)
+      let runs = try [
+        "issues join users as p on author = p.id select title, p.team.name, author.name",
+        "issues join users as p on title = p.mail select title, p.team.name, p.team.id",
+        "issues left join users as p on author = p.id select title, p.name, p.team.name",
+      ].map { try LiveRun(BoxedQuery(database.records($0))) }
+      try database.write { try $0.set("issues/1/title", to: "a") }
+      for run in runs { #expect(try run.step().insertions.count == 1) }
+      func told(
+        _ write: (borrowing Database.Transaction) throws -> Void
+      ) throws -> [[PropertyUpdate]] {
+        try database.write(write)
+        return try runs.map { try $0.step().updates.flatMap(\.properties.all) }
+      }
+      let team = PropertyUpdate(name: "p.team.name", old: "Red", new: "Rot")
+      let teams = try told { try $0.set("teams/red/name", to: "Rot") }
+      #expect(teams == [[team], [team], [team]])
+      let names = try told { try $0.set("users/ada/name", to: "Ava") }
+      func name(_ path: String) -> PropertyUpdate {
+        PropertyUpdate(name: path, old: "Ada", new: "Ava")
+      }
+      #expect(names == [[name("author.name")], [], [name("p.name")]])
+      let others = try told { try $0.set("users/ada/team", to: "blue") }
+      let other = [
+        PropertyUpdate(name: "p.team", old: "red", new: "blue"),
+        PropertyUpdate(name: "p.team.name", old: "Rot", new: "Blue"),
+      ]
+      let key = PropertyUpdate(name: "p.team.id", old: "red", new: "blue")
+      #expect(others == [other, other + [key], other])
+    }
+  }
+
+  @Test("are not told of a record of which only what refers to it is loaded")
+  func loadedBehind() throws {
+    try withDatabase { database in
+      try Self.declare(database)
+      let query = QueryDescription("comments")
+      let loading = [LoadedPath(path: PropertyPath(hops: ["issue"], "author"), collection: "users")]
+      let reading = try LiveReading.plain(query, loading, database.snapshot())
+      let rows = try MaintainedRows(query, reading)
+      _ = try rows.fill(reading)
+      let told = try Self.told(rows, database, query, loading) { tx in
+        try tx.set("issues/2", to: ["author": "ada", "title": "u"])
+        try tx.set("comments/7/issue", to: 2)
+        try tx.set("users/ada/name", to: "Ava")
+      }
+      let values = "\(Value.string("Ada")) \(Value.string("Ava"))"
+      #expect(told == ["issue.author.name \(values)"])
+    }
+  }
 }

@@ -65,7 +65,8 @@ struct RandomQuery {
         .joined(separator: ", ")
       if shape == .distinct { tail += " distinct" }
     case .joined:
-      tail = " select id, t, " + sources.dropFirst().map { $0 + "n" }.joined(separator: ", ")
+      let far = sources.dropFirst().map { $0 + records.property(hops: 1) }
+      tail = " select " + (["id", "t"] + far).joined(separator: ", ")
     case .keys: tail = " | ids"
     case .records, .windowed: break
     }

@@ -33,8 +33,6 @@ final class Dependencies: Sendable {
   let words: [String]
 
   let roles: [DependencyRole]
-  /// The joins, with the roles of the records that they put beside rows.
-  let joins: [(name: String, collection: NodePath, role: Int)]
   /// The names that each role's records are read for, by their numbers, and those that are shown.
   private let names: [(read: [NameID], shown: [NameID])]
   /// The role of the rows' own records beside the others.
@@ -59,7 +57,6 @@ final class Dependencies: Sendable {
     collection = description.collection
     let (roles, catalog) = (tree.roles, records.catalog)
     (self.roles, problem) = (roles.map(\.forSteps), tree.problem)
-    joins = zip(description.joins, tree.joined).map { ($0.name, $0.collection, $1) }
     names = roles.map {
       ($0.names.compactMap(catalog.id(of:)), $0.shown.names.compactMap(catalog.id(of:)))
     }

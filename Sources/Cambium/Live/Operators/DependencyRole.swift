@@ -51,9 +51,20 @@ struct DependencyRole: Sendable {
   var decides = false
   /// True if a path leads there of which more is shown with rows than the result of a test.
   var isSeen = false
-  /// The references that lead there from a row's own record, where each is a single one; nil for
+  /// The way there from a row.
+  var way = RoleWay()
+}
+
+/// The way from a row to the records of a role.
+struct RoleWay: Sendable {
+  /// The references that lead there from a row's own record, where a path has just these; nil for
   /// other ways.
   var hops: [String]?
+  /// The names by which an update tells of them: that of a join, then those of references from
+  /// there; nil where it tells of none.
+  var names: [String]?
+  /// The place among the joined records; nil if no join has put them beside the row.
+  var join: Int?
 }
 
 /// The parts of a role's records that are shown with rows.

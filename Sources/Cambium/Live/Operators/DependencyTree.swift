@@ -17,7 +17,7 @@ struct DependencyTree {
     self.scope = scope
     var root = DependencyRole(collection: description.collection, upper: nil, edge: nil)
     root.isWhole = description.isOfRecords || description.hasFilter
-    (root.decides, root.hops) = (true, [])
+    (root.decides, root.way) = (true, RoleWay(hops: [], names: []))
     roles = [root]
     for join in description.joins { try add(join, isWhole: description.isOfRecords) }
     if let test = description.condition?.test {
@@ -116,12 +116,9 @@ struct DependencyTree {
     passing test: Condition.Test? = nil, decides: Bool
   ) -> Int {
     if let name = edge.ownName { read(name, of: upper, decides: decides) }
-    // Each join on values has a role of its own: a test of one joined record says nothing about
-    // another.
-    let known =
-      edge.isOnValues
-      ? nil
-      : roles.firstIndex { $0.upper == upper && $0.edge == edge && $0.collection == collection }
+    let known = roles.firstIndex {
+      $0.upper == upper && $0.edge == edge && $0.collection == collection && $0.way.join == nil
+    }
     if let known {
       let tests = roles[known].passing
       roles[known].passing = test.flatMap { test in tests.map { $0 + [test] } }
@@ -143,7 +140,8 @@ struct DependencyTree {
     if case .reference(let name) = edge, let above = roles[upper].collection,
       scope.find(above)?[name]?.type.target == collection
     {
-      role.hops = roles[upper].hops.map { $0 + [name] }
+      role.way.hops = roles[upper].way.hops.map { $0 + [name] }
+      role.way.names = roles[upper].way.names.map { $0 + [name] }
     }
     (role.isWhole, role.passing) = (collection == nil, test.map { [$0] })
     if roles[upper].collection == nil {
@@ -219,9 +217,14 @@ struct DependencyTree {
   private mutating func add(_ join: QueryDescription.Join, isWhole: Bool) throws {
     // Nothing is joined by a path that has nothing, and the joins behind keep their places.
     let outer = try follow(join.outer, in: scope, from: 0, decides: true)
-    let role = counting(
-      from: outer?.role ?? 0, edge(join, outer?.resolved.property), join.collection,
-      passing: join.condition?.test, decides: true)
+    let (upper, edge) = (outer?.role ?? 0, edge(join, outer?.resolved.property))
+    if let name = edge.ownName { read(name, of: upper, decides: true) }
+    // Each join has a role of its own: a test of one joined record says nothing about another.
+    append(upper, edge, join.collection, passing: join.condition?.test)
+    let role = roles.count - 1
+    if let name = edge.farName { read(name, of: role, decides: true) }
+    roles[role].uses.areCounted = true
+    (roles[role].way.names, roles[role].way.join) = ([join.name], joined.count)
     joined.append(role)
     if join.outer.referrers != nil {
       problem = problem ?? "a join compares the number of related records"
@@ -286,11 +289,6 @@ extension DependencyRole.Edge {
     case .inverse: nil
     case .join(let edge): edge.outer.property
     }
-  }
-
-  /// True if a join leads there by the values of a property that several records may share.
-  fileprivate var isOnValues: Bool {
-    if case .join(let edge) = self { edge.inner != nil } else { false }
   }
 
   /// The property of the record below that makes the edge.

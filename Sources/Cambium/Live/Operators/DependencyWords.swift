@@ -7,7 +7,8 @@ extension DependencyRole {
       return "records that a path leads to: run again, since no collection is declared"
     }
     let (name, other) = (ConditionText.collection(collection), ConditionText.collection(above))
-    let head = "\(name) by \(edge.words)"
+    let alias = way.join == nil ? "" : way.names.map { " as \($0[0])" } ?? ""
+    let head = "\(name)\(alias) by \(edge.words)"
     guard edge.isWalked(above, records) else {
       let way = edge.index(above, records).map { "by the index \($0.name) of \(other)" }
       return "\(head): maintained, \(way ?? "by the keys that they name")"

@@ -4,7 +4,8 @@
 //     author.id                its key, where that is asked for: null as long as it is not there
 //     comments[7].text         of one of several records; crew[7].name of an array of references
 //     comments[7]              a record that has come, or gone
-//     p.name                   of the record that a join named p has put beside the row
+//     p.name                   of the record that a join named p has put beside the row, and
+//     p.author.name            of the one that its reference names
 //
 // Properties that only decide which rows there are, or their order, are not told: an update tells
 // what its element shows.
@@ -54,11 +55,6 @@ struct FarUpdates {
     for role in dependencies.roles.dropFirst() where role.isShown {
       change.add(try updates(role, row, records), of: role)
     }
-    for (place, join) in dependencies.joins.enumerated() {
-      guard dependencies.roles.indices.contains(join.role) else { continue }
-      let role = dependencies.roles[join.role]
-      change.add(try joined(place, join.collection, join.name, role, row, records), of: role)
-    }
     return change
   }
 
@@ -66,12 +62,12 @@ struct FarUpdates {
     _ role: DependencyRole, _ row: PlacedResult, _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
     guard let collection = role.collection, let upper = role.upper else { return [] }
+    if role.way.join != nil { return try single(role, collection, row, records) }
     switch role.edge {
     case .reference(let name):
-      guard let hops = role.hops else { return [] }
       return isPlural(name, upper, records)
-        ? try several(role, collection, hops, row, records)
-        : try single(role, collection, hops, row, records)
+        ? try several(role, collection, row, records)
+        : try single(role, collection, row, records)
     case .inverse(let name): return try referring(role, collection, name, row, records)
     default: return []
     }
@@ -87,15 +83,14 @@ struct FarUpdates {
 
   // MARK: Kinds of relations
 
-  /// The record that a single reference names.
+  /// The record that a single reference names, or that a join has put beside the row.
   private func single(
-    _ role: DependencyRole, _ collection: NodePath, _ hops: [String], _ row: PlacedResult,
-    _ records: QueryRecords
+    _ role: DependencyRole, _ collection: NodePath, _ row: PlacedResult, _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
+    guard let name = role.way.names?.joined(separator: ".") else { return [] }
     let before = try keys(of: role, row, .before, records).first
     let after = try keys(of: role, row, .after, records).first
     if before == after, before.map({ changes[collection]?[$0] == nil }) ?? true { return [] }
-    let name = hops.joined(separator: ".")
     let (old, new) = (
       try before.flatMap { try record(collection, $0, .before, records) },
       try after.flatMap { try record(collection, $0, .after, records) }
@@ -119,12 +114,11 @@ struct FarUpdates {
 
   /// The records that an array of references names, or a dictionary by its names.
   private func several(
-    _ role: DependencyRole, _ collection: NodePath, _ hops: [String], _ row: PlacedResult,
-    _ records: QueryRecords
+    _ role: DependencyRole, _ collection: NodePath, _ row: PlacedResult, _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
+    guard let name = role.way.names?.joined(separator: ".") else { return [] }
     let before = Set(try keys(of: role, row, .before, records))
     let after = Set(try keys(of: role, row, .after, records))
-    let name = hops.joined(separator: ".")
     return try before.union(after).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { key in
       try one(
         key, role, collection, name, wasThere: before.contains(key), isThere: after.contains(key),
@@ -137,14 +131,14 @@ struct FarUpdates {
     _ role: DependencyRole, _ collection: NodePath, _ property: String, _ row: PlacedResult,
     _ records: QueryRecords
   ) throws -> [PropertyUpdate] {
-    guard let upper = role.upper.map({ dependencies.roles[$0] }), let hops = upper.hops,
+    guard let upper = role.upper.map({ dependencies.roles[$0] }), let way = upper.way.names,
       let changed = changes[collection],
       let value = try StoredProperty(property, of: collection, records)
     else { return [] }
     let before = try keys(of: upper, row, .before, records)
     // Of another record's, all would have come: its own name tells that.
     guard before == (try keys(of: upper, row, .after, records)) else { return [] }
-    let name = (hops + [ConditionText.collection(collection)]).joined(separator: ".")
+    let name = (way + [ConditionText.collection(collection)]).joined(separator: ".")
     func refers(_ record: StoredRecord?) throws -> Bool {
       try record?.lend { try value.lend($0) { try StoredKey.all(namedBy: $0) } }
         .contains(where: before.contains) ?? false
@@ -154,18 +148,6 @@ struct FarUpdates {
         key, role, collection, name, wasThere: refers(changed[key]?.old),
         isThere: refers(try record(collection, key, .after, records)), records)
     }
-  }
-
-  /// The record that a join has put beside the row.
-  private func joined(
-    _ place: Int, _ collection: NodePath, _ name: String, _ role: DependencyRole,
-    _ row: PlacedResult, _ records: QueryRecords
-  ) throws -> [PropertyUpdate] {
-    guard place < row.identity.joined.count,
-      let change = changes[collection]?[row.identity.joined[place]]
-    else { return [] }
-    let now = try record(collection, change.key, .after, records)
-    return try between(change.old, now, role, name, records)
   }
 
   /// One of several records.
@@ -196,7 +178,11 @@ struct FarUpdates {
   private func keys(
     of role: DependencyRole, _ row: PlacedResult, _ side: Side, _ records: QueryRecords
   ) throws -> [[UInt8]] {
-    guard let upper = role.upper.map({ dependencies.roles[$0] }) else { return [row.identity.key] }
+    guard let upper = role.upper.map({ dependencies.roles[$0] }) else { return [row.key] }
+    // A row keeps the records that it is made of.
+    if let place = role.way.join {
+      return row.joined.dropFirst(place).prefix(1).filter { !$0.isEmpty }
+    }
     guard case .reference(let name)? = role.edge, let collection = upper.collection,
       let value = try StoredProperty(name, of: collection, records)
     else { return [] }

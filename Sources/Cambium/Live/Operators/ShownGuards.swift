@@ -244,11 +244,10 @@ private struct ShownPoints {
   ) throws {
     if isWide { return }
     switch relation.source {
-    case .joined(let places):
+    case .joined(let place):
       let joined = row.joined
-      for place in places where place < joined.count {
-        let key = joined[place]
-        if !key.isEmpty { body(key.lend { Checksum.of($0) }) }
+      if place < joined.count, case let key = joined[place], !key.isEmpty {
+        body(key.lend { Checksum.of($0) })
       }
     case .path: try follow(0, row.key, record, records, body)
     }

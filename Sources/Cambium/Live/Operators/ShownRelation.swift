@@ -4,8 +4,8 @@ struct ShownRelation: Sendable {
   /// The way from a row to the keys of the records, or to those that they refer to.
   enum Source: Hashable, Sendable {
     case path(PropertyPath)
-    /// The places among the joined records.
-    case joined([Int])
+    /// The place among the joined records.
+    case joined(Int)
   }
 
   /// The role that the records play.
@@ -25,16 +25,14 @@ struct ShownRelation: Sendable {
     }
     self.role = place
     (self.collection, properties) = (collection, role.read)
-    let hops = tree.roles[upper].hops
-    switch (edge, hops) {
-    case (.reference(let name), let hops?):
-      (source, inverse) = (.path(PropertyPath(hops: hops, name)), nil)
-    case (.inverse(let name), let hops?):
-      (source, inverse) = (.path(PropertyPath(hops: hops, nil)), name)
-    case (.join, _):
-      let joins = tree.joined.indices.filter { tree.joined[$0] == place }
-      if joins.isEmpty { return nil }
-      (source, inverse) = (.joined(joins), nil)
+    if let join = role.way.join {
+      (source, inverse) = (.joined(join), nil)
+      return
+    }
+    guard let hops = tree.roles[upper].way.hops else { return nil }
+    switch edge {
+    case .reference(let name): (source, inverse) = (.path(PropertyPath(hops: hops, name)), nil)
+    case .inverse(let name): (source, inverse) = (.path(PropertyPath(hops: hops, nil)), name)
     default: return nil
     }
   }
