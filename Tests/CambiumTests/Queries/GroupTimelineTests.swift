@@ -20,8 +20,8 @@ struct GroupTimelineTests {
     let most = 2 + random.random.below(30)
     var choice = SeededGenerator(seed: seed)
     try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-      $0.stepSizes.timelineCheckpoints = most
+      $0.stepSizes.timeline.records = 0
+      $0.stepSizes.timeline.checkpoints = most
     } _: { database in
       try RandomConditions.storeBlobs(in: database)
       for _ in 0..<150 { try change(database, &random) }
@@ -113,9 +113,9 @@ struct GroupTimelineTests {
   @Test("are those of dictionaries", arguments: [(4 << 20, 590), (1 << 20, 590), (1 << 10, 0)])
   func jobs(bytes: Int, least: Int) throws {
     try withDatabase {
-      $0.stepSizes.timelineRecords = 0
-      $0.stepSizes.timelineCheckpoints = 512
-      $0.stepSizes.timelineBytes = bytes
+      $0.stepSizes.timeline.records = 0
+      $0.stepSizes.timeline.checkpoints = 512
+      $0.stepSizes.timeline.bytes = bytes
     } _: { database in
       var jobs = PastJobs(11)
       for _ in 0..<600 { try jobs.write(to: database, states: 5) }

@@ -83,10 +83,10 @@ extension Database {
 
 /// Lends a new database that makes timelines of however few records.
 func withTimelines(
-  checkpoints: Int = StepSizes().timelineCheckpoints, _ body: (Database) throws -> Void
+  checkpoints: Int = StepSizes().timeline.checkpoints, _ body: (Database) throws -> Void
 ) throws {
   try withDatabase {
-    ($0.stepSizes.timelineRecords, $0.stepSizes.timelineCheckpoints) = (0, checkpoints)
+    ($0.stepSizes.timeline.records, $0.stepSizes.timeline.checkpoints) = (0, checkpoints)
   } _: {
     try body($0)
   }

@@ -24,7 +24,10 @@ struct LiveHistory {
     at path: String, seed: UInt64, _ counts: LiveCounts,
     startOther: @escaping (_ seed: UInt64, _ commits: Int) throws -> () throws -> Void
   ) throws {
-    database = try LiveHistory.open(path)
+    // Queries keep their groups in files at once, soon, or not at all.
+    var options = Database.Options()
+    options.stepSizes.keptBytes = [0, 4 << 10, options.stepSizes.keptBytes][Int(seed % 3)]
+    database = try LiveHistory.open(path, options)
     writer = RandomWriter(database, seed: seed, 31, declares: true)
     task = FollowedTask(database)
     questions = Questions(database: database, counts: counts)
@@ -32,13 +35,13 @@ struct LiveHistory {
     self.startOther = startOther
   }
 
-  private static func open(_ path: String) throws -> Database {
-    try Database(at: path, for: Player.self, Team.self)
+  private static func open(_ path: String, _ options: Database.Options) throws -> Database {
+    try Database(at: path, options: options, for: Player.self, Team.self)
   }
 
   /// The part of another process: opens the database, and commits some transactions.
   static func write(at path: String, seed: UInt64, commits: Int) throws {
-    let database = try open(path)
+    let database = try open(path, Database.Options())
     let writer = RandomWriter(database, seed: seed, 41, declares: false)
     for _ in 0..<commits { try writer.commit() }
     try database.close()

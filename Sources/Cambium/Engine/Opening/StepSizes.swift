@@ -26,14 +26,22 @@ package struct StepSizes: Sendable {
   /// A checkpoint is due only once the log has grown by the state's size divided by this.
   package var checkpointDivisor = 4
 
-  /// The records that a query for groups of the past would have to look at before a timeline is
-  /// kept for it.
-  package var timelineRecords = 10_000
-  /// The checkpoints of a timeline, if its history has that many transactions.
-  package var timelineCheckpoints = 4096
-  /// The memory that a timeline may take.
-  package var timelineBytes = 16 << 20
+  /// The sizes of timelines of groups.
+  package var timeline = TimelineSizes()
+
+  /// The memory that a live query's groups and their rows may take before they go to files.
+  package var keptBytes = 16 << 20
 
   /// Makes the defaults.
   package init() {}
+}
+
+/// The sizes of what is kept for groups of the past.
+package struct TimelineSizes: Sendable {
+  /// The records that a query would have to look at before a timeline is kept for it.
+  package var records = 10_000
+  /// The checkpoints of a timeline, if its history has that many transactions.
+  package var checkpoints = 4096
+  /// The memory that a timeline may take.
+  package var bytes = 16 << 20
 }

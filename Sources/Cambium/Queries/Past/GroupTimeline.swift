@@ -22,14 +22,14 @@ final class GroupTimeline: Sendable {
   private static let mostOperations = 1_000...20_000
 
   private let checkpoints: Checkpoints
-  private let groups: KnownGroups
+  private let groups: GroupTable
   private let aggregates: [QueryAccumulator]
 
   /// - Parameters:
   ///   - aggregates: For each group the checkpoints, each with the aggregates of ``paths(of:)``.
   ///   - groups: The groups of all moments from the first checkpoint to the last.
   ///   - checkpoints: The moments that the aggregates are of.
-  init(_ aggregates: [QueryAccumulator], of groups: KnownGroups, at checkpoints: Checkpoints) {
+  init(_ aggregates: [QueryAccumulator], of groups: GroupTable, at checkpoints: Checkpoints) {
     (self.aggregates, self.groups, self.checkpoints) = (aggregates, groups, checkpoints)
   }
 
@@ -57,12 +57,11 @@ final class GroupTimeline: Sendable {
   ///   the moment and a checkpoint.
   func forEach(of run: QueryRun, _ body: ([Value]) throws -> Bool) throws -> Bool {
     guard let paths = try GroupTimeline.paths(of: run),
-      let (index, changes) = try changes(to: run, in: run.plan.description.collection),
-      try knowsGroups(of: changes, paths, run)
+      let (index, changes) = try changes(to: run, in: run.plan.description.collection)
     else { return false }
     run.plan.checkpoint = UsedCheckpoint(
       sequence: SequenceNumber(checkpoints.moment(index)), changeCount: changes.count)
-    var groups = QueryGroups(paths, groups.table, aggregates(at: index, paths.aggregates.count))
+    var groups = QueryGroups(paths, groups, aggregates(at: index, paths.aggregates.count))
     for change in changes { try change.apply(to: &groups, paths, run) }
     try groups.forEach { values in
       let isThere = paths.types.isEmpty || values.last != .integer(0)
@@ -105,26 +104,6 @@ final class GroupTimeline: Sendable {
       }
     }
     return nil
-  }
-
-  /// True if the groups that changes lead to have the form in which they are known. Transactions
-  /// behind the last checkpoint may have made others.
-  private func knowsGroups(
-    of changes: [NetChange], _ paths: GroupedPaths, _ run: QueryRun
-  ) throws -> Bool {
-    if run.records.snapshot.sequence.rawValue <= checkpoints.last { return true }
-    var grouped = GroupedValues()
-    return try changes.allSatisfy { change in
-      var isKnown = true
-      try change.new?.lend { record in
-        try change.key.lend { key in
-          guard try run.accepts(record, key: key) else { return }
-          try grouped.read(record, key: key, run.records, by: paths)
-          isKnown = groups.find(grouped).map { groups.hasForm(of: grouped, $0) } ?? false
-        }
-      }
-      return isKnown
-    }
   }
 }
 

@@ -88,7 +88,7 @@ final class GroupTimelines: Sendable {
   }
 
   private static func isWorthIt(_ run: QueryRun) throws -> Bool {
-    let records = Double(run.records.snapshot.directory.options.stepSizes.timelineRecords)
+    let records = Double(run.records.snapshot.directory.options.stepSizes.timeline.records)
     let asked = run.plan.access.cost / QueryPlanner.Cost.pastRecord
     let reader = run.records.reader
     if asked < records { return false }

@@ -30,21 +30,22 @@ struct TimelineReading: ~Copyable {
   private let bytesOfCheckpoint: Int
   private var bytesOfGroups = 0
   private var checkpoints: Checkpoints
-  private var groups = KnownGroups()
+  private var groups = GroupTable()
   /// For each group the checkpoints, each with the aggregates.
   private var aggregates: [QueryAccumulator] = []
-  private var grouped = GroupedValues()
+  /// The identity of a record's group.
+  private var identity = ByteBuffer(capacity: 64)
   private var scratch = ByteBuffer(capacity: 64)
 
   private init(_ source: Source, from horizon: UInt64) throws {
     empty = source.paths.aggregates.map { QueryAccumulator($0.kind) }
     let sizes = source.records.snapshot.directory.options.stepSizes
-    bytesMax = sizes.timelineBytes
+    bytesMax = sizes.timeline.bytes
     let sumCount = source.paths.aggregates.filter { $0.kind != .count }.count
     bytesOfCheckpoint =
       empty.count * MemoryLayout<QueryAccumulator>.stride + sumCount * TimelineReading.bytesOfSum
     let head = try source.records.reader.head().applied.rawValue
-    checkpoints = Checkpoints(from: min(horizon, head), to: head, most: sizes.timelineCheckpoints)
+    checkpoints = Checkpoints(from: min(horizon, head), to: head, most: sizes.timeline.checkpoints)
   }
 
   /// Makes the timeline of a run of a past moment.
@@ -52,8 +53,7 @@ struct TimelineReading: ~Copyable {
   /// - Parameters:
   ///   - run: The run.
   ///   - node: The node id of its collection.
-  /// - Returns: The timeline; nil where the aggregates would need too much memory, or where the
-  ///   values of a group have several forms.
+  /// - Returns: The timeline; nil where the aggregates would need too much memory.
   /// - Throws: ``DatabaseError/corrupt(reason:)``; what the run's check for cancellation throws.
   /// - Complexity: O(*n* + *h*) for *n* records and *h* entries of the whole history.
   static func timeline(of run: QueryRun, _ node: UInt64) throws -> GroupTimeline? {
@@ -137,15 +137,18 @@ struct TimelineReading: ~Copyable {
   private mutating func group(
     of record: RawSpan, _ key: RawSpan, _ source: Source
   ) throws -> Int? {
-    try grouped.read(record, key: key, source.records, by: source.paths)
-    if let known = groups.find(grouped) { return groups.hasForm(of: grouped, known) ? known : nil }
-    bytesOfGroups += TimelineReading.bytesOfGroup + 4 * grouped.identity.count
+    identity.clear()
+    try source.paths.appendGroup(of: record, key: key, source.records, to: &identity)
+    let hash = identity.lend { Checksum.of($0) }
+    if let known = identity.lend({ groups.find($0, hash) }) { return known }
+    bytesOfGroups += TimelineReading.bytesOfGroup + 4 * identity.count
     while bytesOfGroups + (groups.count + 1) * checkpoints.count * bytesOfCheckpoint > bytesMax {
       if checkpoints.count / 2 < TimelineReading.checkpointsMin { return nil }
       halve()
     }
     for _ in 0..<checkpoints.count { aggregates += empty }
-    return groups.insert(grouped, try source.paths.paths.values(record, key: key, source.records))
+    let values = try source.paths.paths.values(record, key: key, source.records)
+    return groups.insert(identity.array(), hash, values)
   }
 
   /// Leaves out every second checkpoint.

@@ -221,9 +221,16 @@ struct QueryViewAnswer {
   /// Visits the groups in order: each with its values, then its aggregates.
   func forEach(_ reader: StateReader, _ body: ([Value]) throws -> Bool) throws {
     var isEmpty = true
+    let types = plan.aggregates.map { aggregate -> PropertyType? in
+      switch aggregate {
+      case .minimum(let index), .maximum(let index): plan.extremes[index].type
+      default: nil
+      }
+    }
     func visit(_ group: ViewGroup) throws -> Bool {
       isEmpty = false
-      return try body((showsValues ? group.values : []) + group.aggregates)
+      let values = showsValues ? group.values.inShownForms(plan.by.map(\.type)) : []
+      return try body(values + group.aggregates.inShownForms(types))
     }
     let view = GroupsReader(number: number, plan: plan, reader: reader)
     if let place {

@@ -25,7 +25,8 @@ extension QueryRequest {
       try values[0].stored().lend { try accumulator.add($0, as: type, &scratch) }
       return true
     }
-    return try accumulator.result()
+    let result = try accumulator.result()
+    return kind.isExtreme ? type.shownForm(of: result) : result
   }
 }
 

@@ -5,7 +5,7 @@ struct GroupTable {
   private var keys: [UInt8] = []
   private var ends: [Int] = []
   private var hashes: [UInt64] = []
-  /// The values of each group as its first record has them.
+  /// The values of each group as a record has them.
   private(set) var firsts: [[Value]] = []
   /// A group's number plus one, or 0 for a free slot. At most half full.
   private var slots = [UInt32](repeating: 0, count: 64)

@@ -22,6 +22,14 @@ struct GroupedPaths: Sendable {
     places = grouping.measures
   }
 
+  /// The type of each column whose values may have several forms: those of the group, and extremes.
+  var shownTypes: [PropertyType?] {
+    types
+      + aggregates.indices.map { index in
+        aggregates[index].kind.isExtreme ? places[index].map { valueTypes[$0] } : nil
+      }
+  }
+
   /// True if they lead to records other than the one that is grouped.
   var usesRelated: Bool { paths.usesRelated || values.usesRelated }
 
@@ -99,21 +107,6 @@ struct GroupedPaths: Sendable {
     for index in types.indices {
       try paths.lend(index, record, key: own, records) {
         try OrderedBytes.append(stored: $0, as: types[index], to: &bytes)
-      }
-    }
-  }
-
-  /// Appends the values that a record is grouped by, in the form in which it has them: 1 and 1.0
-  /// make the same group.
-  func appendForm(
-    of record: RawSpan, key own: RawSpan, _ records: QueryRecords, to bytes: inout ByteBuffer
-  ) throws {
-    for index in types.indices {
-      try paths.lend(index, record, key: own, records) { value in
-        // Null need not be stored.
-        let shown = try value.isNull ? value.extracting(0..<0) : value
-        bytes.append(littleEndian: UInt32(shown.byteCount))
-        bytes.append(shown)
       }
     }
   }

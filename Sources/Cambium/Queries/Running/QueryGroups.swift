@@ -9,6 +9,7 @@ import LMDB
 /// are checked for exclusiveness at run time, which took a third of a sum.
 struct QueryGroups: ~Copyable {
   private let aggregates: [QueryAggregate]
+  private let shownTypes: [PropertyType?]
   /// True if all records are one group.
   private let isOne: Bool
 
@@ -26,7 +27,7 @@ struct QueryGroups: ~Copyable {
 
   init(_ paths: GroupedPaths, bytesMax: Int = 64 << 20) {
     self.bytesMax = bytesMax
-    aggregates = paths.aggregates
+    (aggregates, shownTypes) = (paths.aggregates, paths.shownTypes)
     isOne = paths.types.isEmpty
   }
 
@@ -97,7 +98,7 @@ struct QueryGroups: ~Copyable {
     for (group, _) in table.sorted {
       let start = group * aggregates.count
       let aggregates = try aggregates.indices.map { try accumulators[start + $0].result() }
-      if try !body(table.firsts[group] + aggregates) { return }
+      if try !body((table.firsts[group] + aggregates).inShownForms(shownTypes)) { return }
     }
   }
 }
@@ -138,8 +139,10 @@ extension QueryGroups {
     guard let sort = parts.take() else { return }
     var entries = try sort.sorted()
     var current: (key: [UInt8], part: Part)?
+    let shownTypes = shownTypes
     func hand(_ part: Part) throws -> Bool {
-      try body(part.values + part.accumulators.map { try $0.result() })
+      let values = try part.values + part.accumulators.map { try $0.result() }
+      return try body(values.inShownForms(shownTypes))
     }
     while let entry = try entries.next() {
       let part = try entry.value.lend { try self.part($0) }

@@ -6,6 +6,9 @@ package struct QueryAggregate: Hashable, Sendable {
     case average = "avg"
     case minimum = "min"
     case maximum = "max"
+
+    /// True if the result is one of the values.
+    var isExtreme: Bool { self == .minimum || self == .maximum }
   }
 
   package var kind: Kind

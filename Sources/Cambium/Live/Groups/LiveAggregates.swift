@@ -2,8 +2,7 @@
 // exact, the result is the one that the remaining rows give. Minimum and maximum keep all values
 // in order, so that the next extreme is known when one leaves.
 //
-// Per aggregate and group: about 250 bytes. Per row for a minimum or maximum: about 110 bytes,
-// besides the row's identity and twice its value.
+// Per row for a minimum or maximum: an entry of the row's identity and twice its value.
 
 /// One aggregate of a group.
 struct LiveAggregate: Sendable {
@@ -11,9 +10,6 @@ struct LiveAggregate: Sendable {
   private let type: PropertyType
   private var count: Int64 = 0
   private var sum: NumberSum?
-  /// The stored values, the extreme one first: the ordered value, then the row's identity. So of
-  /// equal values that of the first row counts, as where a query visits the rows in their order.
-  private var values = PlacedList<[UInt8]>()
 
   /// - Parameters:
   ///   - kind: The kind of aggregate.
@@ -28,34 +24,65 @@ struct LiveAggregate: Sendable {
   mutating func change(isRemoval: Bool) { count += isRemoval ? -1 : 1 }
 
   /// Takes a row's stored value into account, or out of it again; empty where it has none.
-  mutating func change(_ value: [UInt8], of row: [UInt8], isRemoval: Bool) throws {
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - row: The row's identity.
+  ///   - isRemoval: True to take it out.
+  ///   - kept: The entries of the operator.
+  ///   - prefix: The first bytes of the keys of this aggregate's values.
+  /// - Throws: ``StorageError`` if a file cannot be written.
+  mutating func change(
+    _ value: [UInt8], of row: [UInt8], isRemoval: Bool, _ kept: OperatorEntries, _ prefix: [UInt8]
+  ) throws {
     guard let tag = value.first, tag != ValueTag.null else { return }
     switch kind {
     case .count: change(isRemoval: isRemoval)
     case .sum, .average:
       try value.lend { isRemoval ? try sum?.remove($0) : try sum?.add($0) }
     case .minimum, .maximum:
-      let place = try place(of: value, row)
-      if isRemoval { values.remove(at: place) } else { values.insert(value, at: place) }
+      try kept.set(prefix + place(of: value) + row, to: isRemoval ? nil : value)
     }
   }
 
-  private func place(of value: [UInt8], _ row: [UInt8]) throws -> [UInt8] {
+  /// The bytes by which a value is ordered, the extreme one first.
+  private func place(of value: [UInt8]) throws -> [UInt8] {
     var place = ByteBuffer(capacity: 64)
     try value.lend {
       try OrderedBytes.append(stored: $0, as: type, isDescending: kind == .maximum, to: &place)
     }
-    place.append(array: row)
     return place.array()
   }
 
   /// The aggregate's value; null where there is nothing to compute it from.
-  func result() throws -> Value {
+  func result(_ kept: OperatorEntries, _ prefix: [UInt8]) throws -> Value {
     switch kind {
     case .count: .integer(count)
     case .sum: sum?.value ?? .null
     case .average: sum?.average ?? .null
-    case .minimum, .maximum: try values.first.map { try $0.payload.lend { try Value($0) } } ?? .null
+    case .minimum, .maximum:
+      try kept.first(startingWith: prefix).map {
+        type.shownForm(of: try $0.value.lend { try Value($0) })
+      } ?? .null
+    }
+  }
+}
+
+// MARK: The kept form
+
+extension LiveAggregate {
+  /// Adds the count, or the sum. Extremes are entries of their own.
+  func append(to bytes: inout [UInt8]) {
+    if let sum { sum.append(to: &bytes) } else { bytes.append(littleEndian: count) }
+  }
+
+  /// Reads it, into an aggregate of the same kind.
+  mutating func read(_ bytes: RawSpan, at offset: inout Int) throws {
+    if sum != nil {
+      sum = try NumberSum(bytes, at: &offset)
+    } else {
+      count = try bytes.load(Int64.self, at: offset)
+      offset += 8
     }
   }
 }
