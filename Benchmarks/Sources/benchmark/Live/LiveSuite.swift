@@ -5,6 +5,7 @@
 ///     latency      from a commit to an observer's callback, here and in another process
 ///     load         bulk transactions beside 100 live queries
 ///     slow         100,000 commits beside an observer that sleeps
+///     rankings     the first ten of more groups than memory should hold
 ///     leavings     what is left of 10,000 observers
 struct LiveSuite {
   private let options: Options
@@ -36,6 +37,10 @@ struct LiveSuite {
       let (count, issues) = options.isSmoke ? (200, 300) : (100_000, 10_000)
       let pause = Duration.milliseconds(options.isSmoke ? 10 : 1_000)
       try await LiveSlowObserver(count, pause: pause, issues: issues, directory, figures).run()
+    }
+    try await stage("rankings") { directory in
+      let issues = options.isSmoke ? 300 : 200_000
+      try LiveRankings(rounds: rounds, issues: issues, directory, figures).run()
     }
     try await stage("leavings") { directory in
       let (count, issues) = options.isSmoke ? (100, 300) : (10_000, 10_000)
