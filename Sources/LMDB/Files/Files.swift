@@ -96,7 +96,12 @@ package enum Files {
 
   /// True if a file cannot grow: its file system is full, or it has reached the file-size limit.
   static func isFull(_ path: String) -> Bool {
-    if let free = freeBytes(at: path), free < 1 << 16 { return true }
+    // The name of an anonymous file is gone, and maybe that of its directory.
+    var place = path
+    while !exists(place), let slash = place.lastIndex(of: "/"), slash > place.startIndex {
+      place = String(place[..<slash])
+    }
+    if let free = freeBytes(at: place), free < 1 << 16 { return true }
     let limit = Platform.fileBytesMax
     return limit < .max - (1 << 20) && size(of: path) + (1 << 20) > limit
   }

@@ -21,7 +21,7 @@ struct FollowedGroups {
       let paths = try GroupedPaths(grouping, in: scope)
       share = { try paths.share($1, key: $0, $2) }
       groups = try LiveGroups(
-        grouping, orderings: query.orderings, in: scope, kept, hasPlaces: hasPlaces)
+        grouping, by: paths, orderings: query.orderings, kept, hasPlaces: hasPlaces)
     } else {
       let paths = try QueryPaths(query.selection ?? [], in: scope)
       let order = try QueryOrder(query.orderings, in: scope)
@@ -33,8 +33,8 @@ struct FollowedGroups {
       }
       groups = LiveGroups(distinctIn: kept, hasPlaces: hasPlaces)
     }
-    try items.forEach { try replace($0, $1, $2) }
     let records = try items.records()
+    try kept.during { try items.forEach { try replace($0, $1, $2) } }
     let changes = try kept.during { try groups.finish(records) }
     #expect(changes.isEmpty)
     for row in try rows() {
@@ -47,23 +47,28 @@ struct FollowedGroups {
     var new: GroupShare?
     if let record { new = try share(key, record, records) }
     let old = shares[id]
-    try kept.during { try groups.replace(row: id, old: old, with: new) }
+    try groups.replace(row: id, old: old, with: new)
     shares[id] = new
   }
 
   /// Ends a step, and applies what it says has changed.
   mutating func finish(_ items: Items) throws {
     let records = try items.records()
-    let changes = try kept.during { try groups.finish(records) }
-    for change in changes {
+    for change in try groups.finish(records) {
       #expect(model[change.id] == change.before)
       model[change.id] = change.after
     }
   }
 
-  private func rows() throws -> [PlacedResult] {
-    try kept.during { try groups.rows(behind: nil, most: nil) }
+  /// Takes a random step.
+  mutating func step(_ items: Items) throws {
+    try kept.during {
+      try items.change { try replace($0, $1, $2) }
+      try finish(items)
+    }
   }
+
+  private func rows() throws -> [PlacedResult] { try kept.during { try groups.allRows() } }
 
   /// The values that the changes have led to, in order.
   var shown: [[Value]] { model.values.sorted { $0.place.precedes($1.place) }.map(\.values) }

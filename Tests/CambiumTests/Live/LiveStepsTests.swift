@@ -260,7 +260,7 @@ struct LiveStepsTests {
       try database.update(1 as Job.ID) { $0.rank = 50 }
       #expect(try !rows.refresh().isEmpty && !ranks.refresh().isEmpty)
       #expect((try #require(rows.run.result as? MaintainedRows)).far == nil)
-      #expect((try #require(ranks.run.result as? MaintainedValues)).before.isEmpty)
+      #expect((try #require(ranks.run.result as? MaintainedValues)).changed.isEmpty)
     }
   }
 

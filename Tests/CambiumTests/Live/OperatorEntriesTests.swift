@@ -86,8 +86,8 @@ struct OperatorEntriesTests {
   @Test("leave no file behind, after a step that failed either")
   func files() throws {
     struct Failure: Error {}
-    let before = Files.names(in: Files.temporaryDirectory, startingWith: "cambium-live")
-    let kept = OperatorEntries(memoryMax: 0)
+    let directory = try TemporaryDirectory()
+    let kept = OperatorEntries(memoryMax: 0, in: directory.path)
     try kept.during { try kept.set([1], to: [2]) }
     #expect(throws: Failure.self) {
       try kept.during {
@@ -95,7 +95,8 @@ struct OperatorEntriesTests {
         throw Failure()
       }
     }
-    #expect(try kept.during { try kept.value(of: [2]) } == nil)
-    #expect(Files.names(in: Files.temporaryDirectory, startingWith: "cambium-live") == before)
+    // No transaction was left open.
+    #expect(try kept.during { try kept.value(of: [1]) } == [2])
+    #expect(kept.areInFiles && Files.names(in: directory.path, startingWith: "").isEmpty)
   }
 }

@@ -2,14 +2,23 @@ import LMDB
 
 /// The share that a row has in a result that is made of several rows: a group or a distinct value.
 struct GroupShare: Equatable, Sendable {
-  /// The ordered bytes of the group's values, by which it is known: equal for values that are equal
-  /// in several forms.
+  /// The most bytes of a group by which it is known as a whole.
+  static let wholeMax = 255
+
+  /// The ordered bytes of the group's values: equal for values that are equal in several forms.
   let group: [UInt8]
   /// The group's values as they are shown; distinct values as the row has them.
   let values: [Value]
   /// The row's stored value for each aggregate of a property; empty where it has none. Of a
   /// distinct value, the row's place.
   let measured: [[UInt8]]
+
+  /// The bytes by which the group is known: of a long one the first, and a digest of all, which
+  /// takes it behind the longest that is known as a whole.
+  var id: [UInt8] {
+    if group.count <= GroupShare.wholeMax { return group }
+    return Array(group.prefix(GroupShare.wholeMax)) + group.lend { Digest.of($0) }
+  }
 }
 
 extension GroupShare {
@@ -33,7 +42,7 @@ extension GroupedPaths {
     try appendGroup(of: record, key: key, records, to: &group)
     return GroupShare(
       group: group.array(),
-      values: try paths.values(record, key: key, records).inShownForms(types),
+      values: try paths.values(record, key: key, records).inShownForms(shownTypes),
       measured: try (0..<values.count).map { index in
         try values.lend(index, record, key: key, records) { $0.array() }
       })

@@ -8,15 +8,17 @@
 struct LiveAggregate: Sendable {
   private let kind: QueryAggregate.Kind
   private let type: PropertyType
+  /// The type whose values may have several forms; nil where each has one.
+  private let shownType: PropertyType?
   private var count: Int64 = 0
   private var sum: NumberSum?
 
   /// - Parameters:
   ///   - kind: The kind of aggregate.
   ///   - type: The type as which values are ordered.
-  init(_ kind: QueryAggregate.Kind, as type: PropertyType) {
-    self.kind = kind
-    self.type = type
+  ///   - shownType: The type whose values may have several forms; nil where each has one.
+  init(_ kind: QueryAggregate.Kind, as type: PropertyType, shownAs shownType: PropertyType?) {
+    (self.kind, self.type, self.shownType) = (kind, type, shownType)
     if kind == .sum || kind == .average { sum = NumberSum() }
   }
 
@@ -62,7 +64,8 @@ struct LiveAggregate: Sendable {
     case .average: sum?.average ?? .null
     case .minimum, .maximum:
       try kept.first(startingWith: prefix).map {
-        type.shownForm(of: try $0.value.lend { try Value($0) })
+        let value = try $0.value.lend { try Value($0) }
+        return shownType?.shownForm(of: value) ?? value
       } ?? .null
     }
   }

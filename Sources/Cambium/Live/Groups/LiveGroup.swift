@@ -2,6 +2,8 @@
 struct LiveGroup: Sendable {
   /// The number by which its entries are known.
   let number: UInt64
+  /// The ordered bytes of its values, where it is not known by them as a whole.
+  private(set) var order: [UInt8] = []
   private(set) var count = 0
   /// The values as they are shown; of distinct ones none, since they are shown as their first row
   /// has them.
@@ -28,8 +30,11 @@ struct LiveGroup: Sendable {
     _ share: GroupShare, of row: [UInt8], _ measures: [Int?], isRemoval: Bool,
     _ kept: OperatorEntries
   ) throws {
-    count += isRemoval ? -1 : 1
-    values = share.values
+    try changeCount(isRemoval)
+    if count == 1 && !isRemoval {
+      values = share.values
+      if share.group.count > GroupShare.wholeMax { order = share.group }
+    }
     for (index, place) in measures.enumerated() {
       if let place {
         try aggregates[index].change(
@@ -40,10 +45,17 @@ struct LiveGroup: Sendable {
     }
   }
 
+  private mutating func changeCount(_ isRemoval: Bool) throws {
+    count += isRemoval ? -1 : 1
+    if count < 0 {
+      throw DatabaseError.corrupt(reason: "a record leaves a group that it was not in")
+    }
+  }
+
   /// Adds a row with a distinct value, or removes it.
   mutating func change(distinct share: GroupShare, isRemoval: Bool, _ kept: OperatorEntries) throws
   {
-    count += isRemoval ? -1 : 1
+    try changeCount(isRemoval)
     var values: [UInt8] = []
     try values.append(parts: share.values)
     try kept.set(prefix(of: 0) + share.measured[0], to: isRemoval ? nil : values)
@@ -89,6 +101,7 @@ extension LiveGroup {
   func kept() throws -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(varint: number)
+    bytes.append(part: order)
     bytes.append(varint: UInt64(count))
     try bytes.append(parts: values)
     for aggregate in aggregates { aggregate.append(to: &bytes) }
@@ -99,6 +112,7 @@ extension LiveGroup {
     self = try bytes.lend { bytes in
       var offset = 0
       var group = LiveGroup(number: try bytes.varint(at: &offset), empty)
+      group.order = try bytes.partArray(at: &offset)
       group.count = Int(try bytes.varint(at: &offset))
       group.values = try bytes.values(at: &offset)
       for index in empty.indices { try group.aggregates[index].read(bytes, at: &offset) }

@@ -4,9 +4,9 @@
 //     replace(row:…) ─▶ group ± row ─▶ aggregates
 //     finish()       ─▶ aggregates ─▶ condition ─▶ place ─▶ GroupChange
 //
-// All of it are entries; the groups that a step changes are at hand as values.
+// All of this is kept as entries; the groups that a step changes are at hand as values.
 
-/// The difference of a group between two steps: `before` is nil for one that is shown now, `after`
+/// The difference of a group between two steps: `before` is nil for one that was not shown, `after`
 /// for one that is not shown any longer.
 struct GroupChange {
   let id: [UInt8]
@@ -19,8 +19,8 @@ struct GroupChange {
 
 /// All groups of a live query.
 final class LiveGroups {
-  /// The most groups that are at hand between two steps.
-  private static let openMax = 4096
+  /// About the memory of a group that is at hand, besides its bytes.
+  private static let groupBytes = 256
 
   /// The aggregates of an empty group.
   private let empty: [LiveAggregate]
@@ -35,27 +35,29 @@ final class LiveGroups {
   private let kept: OperatorEntries
   /// The number of the next group.
   private var number: UInt64 = 0
-  /// Groups that are at hand; those that were changed are not stored yet.
+  /// The groups that are at hand within a step, by their identities; they are not stored yet.
   private var open: [[UInt8]: LiveGroup] = [:]
+  private var openBytes = 0
   /// The groups that the step has changed so far; nil while all of them are made.
   private var touched: Set<[UInt8]>?
 
   /// - Parameters:
-  ///   - grouping: The paths, the aggregates, and the condition on groups.
+  ///   - grouping: The columns of groups, and the condition on them.
+  ///   - paths: Its paths and aggregates.
   ///   - orderings: The orderings of the groups.
-  ///   - scope: The scope of the rows, with the records that are joined to them.
   ///   - kept: The entries that hold the groups.
-  ///   - hasPlaces: True if ``rows(behind:most:)`` is going to be called.
-  /// - Throws: ``QueryError`` where a path leads nowhere, or groups lack a property.
+  ///   - hasPlaces: True if groups are to be found behind a place.
+  /// - Throws: ``QueryError`` where groups lack a property.
   init(
-    _ grouping: QueryDescription.Grouping, orderings: [Ordering], in scope: ConditionScope,
+    _ grouping: QueryDescription.Grouping, by paths: GroupedPaths, orderings: [Ordering],
     _ kept: OperatorEntries, hasPlaces: Bool
   ) throws {
-    empty = try grouping.aggregates.map { aggregate in
+    empty = paths.aggregates.indices.map { index in
       LiveAggregate(
-        aggregate.kind, as: try aggregate.path.map { try scope.resolve($0).orderedType } ?? .any)
+        paths.aggregates[index].kind, as: paths.places[index].map { paths.valueTypes[$0] } ?? .any,
+        shownAs: paths.shownTypes[paths.types.count + index])
     }
-    measures = grouping.measures
+    measures = paths.places
     shape = try GroupShape(grouping.columns, grouping.condition, orderings)
     isOneGroup = grouping.paths.isEmpty
     (self.kept, self.hasPlaces) = (kept, hasPlaces)
@@ -83,14 +85,14 @@ final class LiveGroups {
   func replace(row id: [UInt8], old: GroupShare?, with new: GroupShare?) throws {
     if old == new { return }
     if let old, let new, shape != nil, old.group == new.group {
-      return try change(new.group) { try $0.update(old, to: new, of: id, measures, kept) }
+      return try change(new) { try $0.update(old, to: new, of: id, measures, kept) }
     }
     if let old { try change(old, of: id, isRemoval: true) }
     if let new { try change(new, of: id, isRemoval: false) }
   }
 
   private func change(_ share: GroupShare, of id: [UInt8], isRemoval: Bool) throws {
-    try change(share.group) { group in
+    try change(share) { group in
       if shape == nil {
         try group.change(distinct: share, isRemoval: isRemoval, kept)
       } else {
@@ -100,13 +102,16 @@ final class LiveGroups {
   }
 
   /// Changes a group, which is made if it is not there.
-  private func change(_ id: [UInt8], _ body: (inout LiveGroup) throws -> Void) throws {
+  private func change(_ share: GroupShare, _ body: (inout LiveGroup) throws -> Void) throws {
+    let id = share.id
     touched?.insert(id)
     if open[id] == nil {
-      if open.count >= LiveGroups.openMax { try store() }
-      open[id] = try group(id)
+      if openBytes > kept.shareOfMemory { try store() }
+      openBytes += LiveGroups.groupBytes + 2 * share.group.count + id.count
     }
-    try body(&open[id, default: LiveGroup(number: number, empty)])
+    var group = try open.removeValue(forKey: id) ?? self.group(id)
+    try body(&group)
+    open[id] = group
   }
 
   private func group(_ id: [UInt8]) throws -> LiveGroup {
@@ -123,9 +128,13 @@ final class LiveGroups {
       try kept.set(KeptKey.groups + id, to: isThere(group) ? try group.kept() : nil)
     }
     open.removeAll(keepingCapacity: true)
+    openBytes = 0
   }
 
-  private func isThere(_ group: LiveGroup) -> Bool { group.count > 0 || isOneGroup }
+  private func isThere(_ group: LiveGroup) -> Bool {
+    if isOneGroup { return true }
+    return group.count > 0
+  }
 
   // MARK: Steps
 
@@ -135,7 +144,8 @@ final class LiveGroups {
   /// - Returns: The groups that left, arrived, changed or moved, ascending by their identities; of
   ///   the first step none.
   /// - Throws: As ``replace(row:old:with:)``.
-  /// - Complexity: O(*k* log *g*) for *k* groups that were touched of *g*.
+  /// - Complexity: O(*k* log *g*) for *k* groups that were touched of *g*; for long values as
+  ///   ``OperatorEntries/first(behind:startingWith:)`` says.
   func finish(_ records: QueryRecords) throws -> [GroupChange] {
     guard let some = touched else {
       try finishFirst(records)
@@ -145,8 +155,7 @@ final class LiveGroups {
     var changes: [GroupChange] = []
     for id in some.sorted(by: { $0.precedes($1) }) {
       let group = try open[id] ?? group(id)
-      var after = try show(group, id, records)
-      if !isThere(group) { after = nil }
+      let after = isThere(group) ? try show(group, id, records) : nil
       let before = try shown(id)
       if before != after { changes.append(GroupChange(id: id, before: before, after: after)) }
     }
@@ -177,7 +186,8 @@ final class LiveGroups {
     guard let shape else { return try group.distinct(kept) }
     let values = try group.result(kept)
     guard try shape.accepts(values, records) else { return nil }
-    return ShownGroup(place: try shape.place(values, records) + id, values: values)
+    let order = group.order.isEmpty ? id : group.order
+    return ShownGroup(place: try shape.place(values, records) + order, values: values)
   }
 
   /// Forgets the place where a group was, if it is not there any longer.
@@ -200,27 +210,31 @@ final class LiveGroups {
     try kept.value(of: KeptKey.shown + id).map { try ShownGroup(kept: $0) }
   }
 
-  /// The groups that are shown behind a place, in order.
+  /// All groups that are shown, in order.
+  func allRows() throws -> [PlacedResult] {
+    var rows: [PlacedResult] = []
+    try kept.forEach(startingWith: KeptKey.shown) { key, bytes in
+      let id = Array(key.dropFirst(KeptKey.shown.count))
+      rows.append(PlacedResult(try ShownGroup(kept: bytes), id: id))
+      return true
+    }
+    return rows.sorted { $0.precedes($1) }
+  }
+
+  /// The groups that are shown behind a place, in order, where groups are found by their places.
   ///
   /// - Parameters:
   ///   - place: The place; nil for the first.
-  ///   - most: The most groups; nil for all.
+  ///   - most: The most groups, at least one.
   /// - Returns: The groups.
   /// - Throws: ``StorageError`` if a file cannot be read.
-  func rows(behind place: [UInt8]?, most: Int?) throws -> [PlacedResult] {
+  func rows(behind place: [UInt8]?, most: Int) throws -> [PlacedResult] {
     var rows: [PlacedResult] = []
-    guard hasPlaces else {
-      try kept.forEach(startingWith: KeptKey.shown) { key, bytes in
-        rows.append(.init(try ShownGroup(kept: bytes), id: Array(key.dropFirst())))
-        return true
-      }
-      return rows.sorted { $0.precedes($1) }
-    }
-    try kept.forEach(behind: place.map { KeptKey.places + $0 }, startingWith: KeptKey.places) {
-      if rows.count == most { return false }
-      rows.append(
-        PlacedResult(place: Array($0.key.dropFirst()), identity: ResultIdentity(key: $0.value)))
-      return true
+    let last = place.map { KeptKey.places + $0 }
+    try kept.forEach(behind: last, startingWith: KeptKey.places) { key, id in
+      let place = Array(key.dropFirst(KeptKey.places.count))
+      rows.append(PlacedResult(place: place, identity: ResultIdentity(key: id)))
+      return rows.count < most
     }
     return rows
   }

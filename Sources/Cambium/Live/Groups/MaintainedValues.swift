@@ -25,8 +25,8 @@ final class MaintainedValues: LiveOperator {
   private let groups: LiveGroups
   /// The groups of the window, and some behind it.
   private var rows: LiveRows
-  /// The values before the step of the groups that it has changed; none between steps.
-  private(set) var before: [[UInt8]: [Value]] = [:]
+  /// The groups that the step shows otherwise; none between steps.
+  private(set) var changed: Set<[UInt8]> = []
 
   init(_ asked: QueryDescription, _ reading: LiveReading) throws {
     var one = asked
@@ -44,10 +44,10 @@ final class MaintainedValues: LiveOperator {
     let hasPlaces = rows.extent.needed != nil
     kept = OperatorEntries(memoryMax: reading.snapshot.directory.options.stepSizes.keptBytes)
     if let grouping = all.grouping {
-      reader = .groups(try GroupedPaths(grouping, in: ownEvaluator.scope))
+      let paths = try GroupedPaths(grouping, in: ownEvaluator.scope)
+      reader = .groups(paths)
       groups = try LiveGroups(
-        grouping, orderings: isAnswer ? [] : all.orderings, in: ownEvaluator.scope, kept,
-        hasPlaces: hasPlaces)
+        grouping, by: paths, orderings: isAnswer ? [] : all.orderings, kept, hasPlaces: hasPlaces)
     } else {
       let paths = all.selection ?? [PropertyPath(nil)]
       reader = .distinct(try QueryPaths(paths, in: ownEvaluator.scope))
@@ -89,11 +89,11 @@ final class MaintainedValues: LiveOperator {
     return [.bool(count > 0)]
   }
 
-  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) throws -> Bool {
-    try kept.during { try values(of: row) != before[row.key] }
+  func changesElement(_ row: PlacedResult, _ own: ChangesByKey) -> Bool {
+    changed.contains(row.key)
   }
 
-  func endStep() { before = [:] }
+  func endStep() { changed = [] }
 
   // MARK: Steps
 
@@ -112,7 +112,8 @@ final class MaintainedValues: LiveOperator {
   }
 
   private func fetch(behind last: PlacedResult?, _ most: Int?) throws -> [PlacedResult] {
-    try groups.rows(behind: last?.place, most: most)
+    guard let most else { return try groups.allRows() }
+    return try groups.rows(behind: last?.place, most: most)
   }
 
   func step(
@@ -205,8 +206,10 @@ final class MaintainedValues: LiveOperator {
   private func takeIn(
     _ changes: [GroupChange]
   ) throws -> (diff: WindowDiff, candidates: SortedKeys) {
-    before = [:]
-    for change in changes { before[change.id] = change.before.map { answer($0.values) } }
+    let otherwise = changes.filter {
+      $0.before.map { answer($0.values) } != $0.after.map { answer($0.values) }
+    }
+    changed = Set(otherwise.map(\.id))
     let candidates = changes.map { change in
       LiveRows.Candidate(
         key: change.id, rows: change.after.map { [PlacedResult($0, id: change.id)] } ?? [])

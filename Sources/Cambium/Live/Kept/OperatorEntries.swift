@@ -6,6 +6,8 @@
 // So a query whose results are made of more rows than memory should hold, such as the ten best of
 // a million groups, keeps in memory what it shows.
 
+import LMDB
+
 /// Entries of bytes, with which one operator works in steps.
 ///
 /// - Threads: One at a time. A step begins and ends on one thread.
@@ -18,7 +20,15 @@ final class OperatorEntries {
   /// The files; nil as long as memory is enough.
   private var scratch: ScratchEntries?
 
-  init(memoryMax: Int) { self.memoryMax = memoryMax }
+  /// The directory for files.
+  private let directory: String
+
+  init(memoryMax: Int, in directory: String = Files.temporaryDirectory) {
+    (self.memoryMax, self.directory) = (memoryMax, directory)
+  }
+
+  /// The memory that values which are made of entries should take at most, in bytes.
+  var shareOfMemory: Int { memoryMax / 8 }
 
   /// True if the entries lie in files.
   var areInFiles: Bool { scratch != nil }
@@ -72,7 +82,8 @@ final class OperatorEntries {
   }
 
   private func moveToFiles() throws {
-    let files = try ScratchEntries()
+    let files = try ScratchEntries(
+      in: directory, pendingMax: 4 * min(memoryMax, 16 << 20))
     scratch = files
     for entry in memory.all { try files.set(entry.key, to: entry.value) }
     memory = MemoryEntries()

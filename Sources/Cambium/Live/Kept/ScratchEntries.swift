@@ -14,27 +14,38 @@ final class ScratchEntries {
 
   /// The bytes of a key by which entries are ordered in the files.
   private static let orderedBytes = 480
-  /// The bytes of changes after which they are written, and a guess of those that one takes besides
-  /// its value: it changes some pages.
-  private static let (pendingMax, changeBytes) = (64 << 20, 16 << 10)
-  private static let tableName = "entries"
+  /// A guess of the bytes that a change takes besides its value: it changes some pages.
+  private static let changeBytes = 16 << 10
+  private static let (tableName, prefix) = ("entries", "cambium-live")
 
   private let environment: Environment
   private let table: Table
+  /// The bytes of changes after which they are written.
+  private let pendingMax: Int
   /// The changes since the last commit; nil before the first.
   private var transaction: WriteTransaction?
   private var pendingBytes = 0
 
-  /// Creates the files, in the directory for temporary ones.
+  /// Creates the files.
   ///
+  /// - Parameters:
+  ///   - directory: The directory for them.
+  ///   - pendingMax: The bytes of changes that are kept in memory.
   /// - Throws: ``StorageError`` if that is not possible.
-  init() throws {
+  init(in directory: String, pendingMax: Int) throws {
+    // A process that was killed just when it made them has left an empty directory.
+    for name in Files.names(in: directory, startingWith: ScratchEntries.prefix) {
+      try? ClaimedDirectory.removeIfAbandoned("\(directory)/\(name)")
+    }
     var options = Environment.Options(
       tables: [ScratchEntries.tableName], mapSize: 1 << 32, synced: false)
     options.isAnonymous = true
+    // Nobody else can open them.
+    options.acceptsNetworkFileSystem = true
     environment = try Database.withTemporaryDirectory(
-      "\(Files.temporaryDirectory)/cambium-live", "-", .ownerOnly
+      "\(directory)/\(ScratchEntries.prefix)", "-", .ownerOnly
     ) { [options] in try Environment(at: $0, options) }
+    self.pendingMax = pendingMax
     table = try environment.table(ScratchEntries.tableName)
   }
 
@@ -52,8 +63,8 @@ final class ScratchEntries {
 
   private func begin() throws {
     if transaction != nil { return }
-    // Twice what is pending at the most: growing the map ends a transaction.
-    try environment.growMap(headroom: 2 * ScratchEntries.pendingMax)
+    // The map cannot grow while a transaction is open.
+    try environment.growMap(headroom: 2 * pendingMax + (64 << 20))
     transaction = try WriteTransaction(environment)
   }
 
@@ -78,7 +89,7 @@ final class ScratchEntries {
       _ = try stored.lend { try transaction?.delete(table, $0) }
     }
     pendingBytes += ScratchEntries.changeBytes
-    if pendingBytes > ScratchEntries.pendingMax { try commit() }
+    if pendingBytes > pendingMax { try commit() }
   }
 
   func first(behind key: [UInt8]?, startingWith prefix: [UInt8]) throws -> Entry? {

@@ -57,11 +57,10 @@ struct DependencyRole: Sendable {
 
 /// The way from a row to the records of a role.
 struct RoleWay: Sendable {
-  /// The references that lead there from a row's own record, where a path has just these; nil for
-  /// other ways.
+  /// The references that lead there from a row's own record; nil where others do, as those back.
   var hops: [String]?
-  /// The names by which an update tells of them: that of a join, then those of references from
-  /// there; nil where it tells of none.
+  /// The names by which an update tells of them: those of references, behind that of a join if one
+  /// has put them, or those before them, beside the row; nil where it tells of none.
   var names: [String]?
   /// The place among the joined records; nil if no join has put them beside the row.
   var join: Int?

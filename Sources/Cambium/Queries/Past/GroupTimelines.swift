@@ -68,9 +68,9 @@ final class GroupTimelines: Sendable {
       TimelineJob.of(run.records.snapshot.directory)?.make(question, at: moment, for: timelines)
     }
     guard let timeline else { return false }
-    if try timeline.forEach(of: run, body) { return true }
+    let isAnswered = try timeline.forEach(of: run, body)
     if timeline.isOutdated(at: moment) { timelines.forget(timeline, question, at: moment) }
-    return false
+    return isAnswered
   }
 
   /// The question that a timeline answers; nil where none can be kept for it, or none pays.

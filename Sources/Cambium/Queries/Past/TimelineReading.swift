@@ -8,7 +8,7 @@ import LMDB
 struct TimelineReading: ~Copyable {
   /// With fewer checkpoints too much lies between two of them.
   private static let checkpointsMin = 64
-  /// About the memory of a group besides its values, of which there are four copies.
+  /// About the memory of a group besides its values, of which there are three copies.
   private static let bytesOfGroup = 256
   /// About the memory of a sum besides itself.
   private static let bytesOfSum = 256

@@ -36,7 +36,8 @@ struct ViewPlanner {
       if place == nil && !isWhole { continue }
       return QueryViewAnswer(
         number: view.number, plan: plan.measuring(aggregates), place: place,
-        showsValues: isGrouped, name: view.name)
+        showsValues: isGrouped, name: view.name,
+        shownTypes: try GroupedPaths(grouping, in: planner.scope).shownTypes)
     }
     return nil
   }
@@ -217,20 +218,16 @@ struct QueryViewAnswer {
   /// True if the query asks for the values that make a group, too.
   let showsValues: Bool
   let name: String
+  /// The type of each column whose values may have several forms.
+  let shownTypes: [PropertyType?]
 
   /// Visits the groups in order: each with its values, then its aggregates.
   func forEach(_ reader: StateReader, _ body: ([Value]) throws -> Bool) throws {
     var isEmpty = true
-    let types = plan.aggregates.map { aggregate -> PropertyType? in
-      switch aggregate {
-      case .minimum(let index), .maximum(let index): plan.extremes[index].type
-      default: nil
-      }
-    }
     func visit(_ group: ViewGroup) throws -> Bool {
       isEmpty = false
-      let values = showsValues ? group.values.inShownForms(plan.by.map(\.type)) : []
-      return try body(values + group.aggregates.inShownForms(types))
+      let values = (showsValues ? group.values : []) + group.aggregates
+      return try body(values.inShownForms(shownTypes))
     }
     let view = GroupsReader(number: number, plan: plan, reader: reader)
     if let place {

@@ -26,7 +26,7 @@ extension QueryRequest {
       return true
     }
     let result = try accumulator.result()
-    return kind.isExtreme ? type.shownForm(of: result) : result
+    return kind.isExtreme && path.function == nil ? type.shownForm(of: result) : result
   }
 }
 

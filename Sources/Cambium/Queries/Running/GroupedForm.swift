@@ -6,11 +6,17 @@ extension PropertyType {
   /// Values that are equal may be stored in several forms, as 1 and 1.0. All of them are shown in
   /// one: so no result depends on the way by which the records are found, nor on their history.
   ///
-  /// - Returns: A double where doubles are declared; else the one that views store.
+  /// - Returns: A double where doubles are declared, if there is one; a text where keys are texts;
+  ///   else the form that views store.
   func shownForm(of value: Value) -> Value {
     let form = value.inOneForm(self)
-    guard case .double = self, case .integer(let number) = form else { return form }
-    return Double(exactly: number).map { .double($0) } ?? form
+    switch (self, form) {
+    case (.double, .integer(let number)):
+      return Double(exactly: number).map { .double($0) } ?? form
+    case (.string, .integer(let number)): return .string(Key.integer(number).description)
+    case (.string, .uuid(let uuid)): return .string(Key.uuid(uuid).description)
+    default: return form
+    }
   }
 }
 

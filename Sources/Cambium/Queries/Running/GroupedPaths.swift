@@ -10,6 +10,9 @@ struct GroupedPaths: Sendable {
   let valueTypes: [PropertyType]
   /// The index in `values` of what each aggregate reads; nil for none.
   let places: [Int?]
+  /// The type of each column whose values may have several forms: of the group, and extremes. What
+  /// a function gives has one.
+  let shownTypes: [PropertyType?]
 
   /// - Throws: ``QueryError`` where a path leads nowhere.
   init(_ grouping: QueryDescription.Grouping, in scope: ConditionScope) throws {
@@ -20,14 +23,10 @@ struct GroupedPaths: Sendable {
     values = try QueryPaths(measured, in: scope)
     valueTypes = try measured.map { try scope.resolve($0).orderedType }
     places = grouping.measures
-  }
-
-  /// The type of each column whose values may have several forms: those of the group, and extremes.
-  var shownTypes: [PropertyType?] {
-    types
-      + aggregates.indices.map { index in
-        aggregates[index].kind.isExtreme ? places[index].map { valueTypes[$0] } : nil
-      }
+    let extremes = grouping.aggregates.map { $0.kind.isExtreme ? $0.path : nil }
+    shownTypes = try (grouping.paths + extremes).map { path in
+      try path.flatMap { try $0.function == nil ? scope.resolve($0).orderedType : nil }
+    }
   }
 
   /// True if they lead to records other than the one that is grouped.
