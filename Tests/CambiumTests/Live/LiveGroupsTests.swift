@@ -75,6 +75,41 @@ struct LiveGroupsTests {
     }
   }
 
+  @Test("have the values that a view has, and the records themselves")
+  func views() throws {
+    try withDatabase { database in
+      var (teams, players) = (CollectionDefinition(), CollectionDefinition())
+      teams.keys = .string
+      players.properties = [
+        PropertyDefinition("team", .reference("teams")), PropertyDefinition("rank", .double),
+      ]
+      players.views = [ViewDefinition(.groups(by: ["team"], [.count, .maximum("rank")]))]
+      try database.write { [teams, players] tx in
+        try tx.declare("teams", teams)
+        try tx.declare("players", players)
+        for (key, team, rank) in [("a", "42", 2), ("b", "x", -0.0), ("c", "42", 1.5)] {
+          try tx.set(
+            NodePath(keys: ["players", .text(key)]),
+            to: ["team": .string(team), "rank": .double(rank)])
+        }
+      }
+      let query = try database.records("players | group by team select count, max(rank)")
+      let words = try query.explain()
+      #expect(words.contains("view"), "\(words)")
+      let wanted: [[Value]] = [["42", 2, .double(2)], ["x", 1, .double(0)]]
+      func rows(_ found: [DynamicRecord]) -> [[Value]] {
+        found.map { [$0["team"] ?? .null, $0["count"] ?? .null, $0["max(rank)"] ?? .null] }
+          .sorted { "\($0)" < "\($1)" }
+      }
+      #expect(try rows(query.fetch()) == wanted)
+      #expect(try rows(Array(query.live().elements)) == wanted)
+      try database.write { try $0.set("other", to: 1) }
+      let past = try database.snapshot(at: .sequence(1))
+      let then = try past.records("players | group by team select count, max(rank)")
+      #expect(try rows(then.fetch()) == wanted)
+    }
+  }
+
   @Test("leave with their last record, and give the next extreme")
   func last() throws {
     try withItems(0) { items in

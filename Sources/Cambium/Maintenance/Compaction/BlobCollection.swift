@@ -119,6 +119,9 @@ struct BlobCollection {
     var last = try directory.log.read { try $0.archiveStart().sequence }
     while !blobs.isEmpty, let segment = try directory.log.read({ try $0.segment(after: last) }) {
       try segment.forEach { try BlobReferences.forEach(in: $0) { blobs.remove($0.hash) } }
+      if segment.last <= last {
+        throw DatabaseError.corrupt(reason: "the archive is out of order behind \(last)")
+      }
       last = segment.last
       try progress.tell("blobs", last.rawValue)
     }
@@ -130,7 +133,9 @@ struct BlobCollection {
     var bound: [UInt8] = [0]
     while let key = try log.chunkKey(.behind, bound) {
       let hash = Array(key.prefix(Digest.bytesCount))
-      hashes.insert(hash)
+      guard hashes.insert(hash).inserted else {
+        throw DatabaseError.corrupt(reason: "the chunks of blobs are out of order")
+      }
       bound = Blob.end(of: hash)
     }
     return hashes

@@ -67,6 +67,10 @@ struct HistoryCut {
     guard try HistoryEntry.key(place).lend({ try cursor.seek($0) }) else { return nil }
     return try cursor.withEntry { key, value -> Entry? in
       let link = try HistoryEntry.link(endOf: key)
+      // In a damaged tree the way may lead back, and so on for ever.
+      if link < place {
+        throw DatabaseError.corrupt(reason: "the history is out of order at \(link.sequence)")
+      }
       if link.sequence > horizon.rawValue { return nil }
       let (keyRange, versionRange) = try HistoryEntry.parts(value)
       let treeKey = value.extracting(keyRange)
@@ -131,8 +135,12 @@ private struct HistoryTrimmer: ~Copyable {
 
   var access: Access { transaction.access }
 
-  mutating func delete(_ table: Table, _ key: [UInt8]) throws {
-    if try key.lend({ try transaction.delete(table, $0) }) { removed += 1 }
+  /// - Returns: True if there was an entry.
+  @discardableResult
+  mutating func delete(_ table: Table, _ key: [UInt8]) throws -> Bool {
+    let wasThere = try key.lend { try transaction.delete(table, $0) }
+    if wasThere { removed += 1 }
+    return wasThere
   }
 
   /// The fate of a removed version; nil if the version was replaced, not removed.
@@ -153,11 +161,15 @@ private struct HistoryTrimmer: ~Copyable {
         nodes.removeLast()
         continue
       }
-      if child.node != 0, try firstChild(of: child.node) != nil {
+      // A damaged tree has no end, or does not find what was seen in it.
+      let isInside = nodes.contains(child.node)
+      if child.node != 0, !isInside, try firstChild(of: child.node) != nil {
         nodes.append(child.node)
         continue
       }
-      try delete(tables.tree, child.key)
+      guard !isInside, try delete(tables.tree, child.key) else {
+        throw DatabaseError.corrupt(reason: "node \(parent) has a child that is not below it")
+      }
       try deleteCount(of: child.node)
       if ContinuousClock.now >= end { return false }
     }
