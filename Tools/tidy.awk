@@ -103,6 +103,11 @@ swift && code ~ /unowned\(unsafe\) +(let|var) .*\?/ {
   report(FNR, "an optional `unowned(unsafe)` is miscompiled; keep an `Unmanaged`")
 }
 
+# Swift 6.3 releases what such closures hold once more each time that they are passed on.
+swift && code ~ /: repeat \(.*\) *(async +)?(throws(\([^)]*\))? *)?->/ {
+  report(FNR, "a pack of closures is miscompiled where it is passed on; make them `@escaping`")
+}
+
 swift && code ~ /(^|[^A-Za-z_])try!/ { report(FNR, "`try!` traps on what may happen; throw") }
 
 # The exceptions belong to an iterator, a result or a subscription, which cancels its one as it goes;

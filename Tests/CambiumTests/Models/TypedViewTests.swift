@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -49,6 +51,28 @@ struct TypedViewTests {
         .top(by: ["shop"], [.init("isPaid"), .init("price", isDescending: true)]),
         .top(by: [], [.init("shop"), .init("price")]),
       ])
+  }
+
+  /// Threads that use a model first at once all evaluate its lines; one of Swift's own mistakes
+  /// made the second evaluation crash.
+  @Test("is declared as often as it is asked for, on any thread")
+  func declaredAgain() throws {
+    let lines: [SchemaItem<Sale>] = [
+      Count(by: \.shop, \.isPaid).item, Sum(\.price, by: \.shop).item,
+      Top(\.price, \.isPaid, by: \.shop).item, TextIndex(\.shop).item,
+      Index(\.shop, \.price).covering(\.isPaid).item,
+    ]
+    let declared: @Sendable () -> CollectionDefinition? = {
+      var definition = CollectionDefinition()
+      for line in lines where (try? line.define?(&definition)) == nil { return nil }
+      return definition
+    }
+    let first = try #require(declared())
+    let differing = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      for _ in 0..<50 where declared() != first { differing.withLock { $0 += 1 } }
+    }
+    #expect(differing.withLock { $0 } == 0)
   }
 
   @Test("answers groups with several aggregates")

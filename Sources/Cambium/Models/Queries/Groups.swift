@@ -252,7 +252,7 @@ private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
 extension ModelQuery {
   /// Groups the models that answer by a property, also through references.
   public func group<K: PropertyValue>(
-    by property: (Fields<M>) -> Operand<K>
+    by property: @escaping (Fields<M>) -> Operand<K>
   ) -> Groups<M, K> {
     let path = property(Fields<M>()).path
     return Groups(request: request, paths: [path]) { try K(selected: $0[0], path) }
@@ -260,7 +260,7 @@ extension ModelQuery {
 
   /// Groups the models that answer by several properties.
   public func group<each K: PropertyTerm>(
-    by properties: repeat (Fields<M>) -> each K
+    by properties: repeat @escaping (Fields<M>) -> each K
   ) -> Groups<M, (repeat (each K).V)> {
     let fields = Fields<M>()
     let key = SelectedValues<repeat (each K).V>(at: 0, (repeat (each properties)(fields).operand))

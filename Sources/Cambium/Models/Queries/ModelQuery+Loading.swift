@@ -289,7 +289,7 @@ extension ModelQuery {
   ///   their keys.
   /// - Returns: A query that fetches tuples of the model and what is related.
   public func with<each T: RelationTerm>(
-    _ relations: repeat (Fields<M>) -> each T
+    _ relations: repeat @escaping (Fields<M>) -> each T
   ) -> Loading<M, (M, repeat (each T).Loaded)> {
     let fields = Fields<M>()
     return Loading(self, repeat (each relations)(fields).relation)
@@ -297,7 +297,9 @@ extension ModelQuery {
 
   /// As above, for one relation. The compiler of Swift 6.3 does not find out the types of a pack of
   /// one where a closure follows.
-  public func with<T: RelationTerm>(_ relation: (Fields<M>) -> T) -> Loading<M, (M, T.Loaded)> {
+  public func with<T: RelationTerm>(
+    _ relation: @escaping (Fields<M>) -> T
+  ) -> Loading<M, (M, T.Loaded)> {
     Loading(self, relation(Fields<M>()).relation)
   }
 }

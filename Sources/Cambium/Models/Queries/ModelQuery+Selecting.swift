@@ -13,7 +13,7 @@ extension ModelQuery {
   /// - Returns: A selection, which fetches tuples of the properties' types.
   @inlinable
   public func select<each T: PropertyTerm>(
-    _ properties: repeat (Fields<M>) -> each T
+    _ properties: repeat @escaping (Fields<M>) -> each T
   ) -> Selection<(repeat (each T).V)> {
     let fields = Fields<M>()
     return Selection(request, of: (repeat (each properties)(fields).operand))
@@ -26,14 +26,14 @@ extension ModelQuery {
   /// - Parameter property: The property, also through references.
   /// - Returns: A selection, which fetches values of the property's type.
   @inlinable
-  public func select<T: PropertyTerm>(_ property: (Fields<M>) -> T) -> Selection<T.V> {
+  public func select<T: PropertyTerm>(_ property: @escaping (Fields<M>) -> T) -> Selection<T.V> {
     Selection(request, of: property(Fields<M>()).operand)
   }
 
   /// Only two properties of the models that answer, as tuples.
   @inlinable @_disfavoredOverload
   public func select<A: PropertyTerm, B: PropertyTerm>(
-    _ first: (Fields<M>) -> A, _ second: (Fields<M>) -> B
+    _ first: @escaping (Fields<M>) -> A, _ second: @escaping (Fields<M>) -> B
   ) -> Selection<(A.V, B.V)> {
     let fields = Fields<M>()
     return Selection(request, of: (first(fields).operand, second(fields).operand))
@@ -42,7 +42,8 @@ extension ModelQuery {
   /// Only three properties of the models that answer, as tuples.
   @inlinable @_disfavoredOverload
   public func select<A: PropertyTerm, B: PropertyTerm, C: PropertyTerm>(
-    _ first: (Fields<M>) -> A, _ second: (Fields<M>) -> B, _ third: (Fields<M>) -> C
+    _ first: @escaping (Fields<M>) -> A, _ second: @escaping (Fields<M>) -> B,
+    _ third: @escaping (Fields<M>) -> C
   ) -> Selection<(A.V, B.V, C.V)> {
     let fields = Fields<M>()
     return Selection(
@@ -52,8 +53,8 @@ extension ModelQuery {
   /// Only four properties of the models that answer, as tuples.
   @inlinable @_disfavoredOverload
   public func select<A: PropertyTerm, B: PropertyTerm, C: PropertyTerm, D: PropertyTerm>(
-    _ first: (Fields<M>) -> A, _ second: (Fields<M>) -> B, _ third: (Fields<M>) -> C,
-    _ fourth: (Fields<M>) -> D
+    _ first: @escaping (Fields<M>) -> A, _ second: @escaping (Fields<M>) -> B,
+    _ third: @escaping (Fields<M>) -> C, _ fourth: @escaping (Fields<M>) -> D
   ) -> Selection<(A.V, B.V, C.V, D.V)> {
     let fields = Fields<M>()
     return Selection(

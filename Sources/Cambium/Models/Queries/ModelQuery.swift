@@ -90,9 +90,10 @@ public struct ModelQuery<M: Model>: Results {
   ///
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted query.
-  public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> ModelQuery {
-    let orderings = Fields<M>.orderings(repeat (each terms)(Fields<M>()))
-    return changed { $0.request.description.orderings += orderings }
+  public func order<each T: OrderTerm>(by terms: repeat @escaping (Fields<M>) -> each T) -> Self {
+    changed {
+      $0.request.description.orderings += Fields<M>.orderings(repeat (each terms)(Fields<M>()))
+    }
   }
 
   // MARK: Results

@@ -44,7 +44,7 @@ public struct RelatedQuery<Other: Model>: RelationTerm {
   /// Sorts; a second call sorts among equals. Ties come in the order of the keys, or against it
   /// where an index is walked backwards: name the id last where that matters.
   public func order<each T: OrderTerm>(
-    by terms: repeat (Fields<Other>) -> each T
+    by terms: repeat @escaping (Fields<Other>) -> each T
   ) -> RelatedQuery {
     sorted(by: Fields<Other>.orderings(repeat (each terms)(Fields<Other>())))
   }
@@ -111,7 +111,7 @@ extension ManyOperand {
 
   /// The models in an order, for loading.
   public func order<each T: OrderTerm>(
-    by terms: repeat (Fields<Other>) -> each T
+    by terms: repeat @escaping (Fields<Other>) -> each T
   ) -> RelatedQuery<Other> {
     RelatedQuery(self).sorted(
       by: Fields<Other>.orderings(repeat (each terms)(Fields<Other>())))
@@ -131,7 +131,7 @@ extension Operand where V.Base: Sequence, V.Base.Element: ReferringProperty {
 
   /// The models that the elements refer to, in an order, for loading.
   public func order<each T: OrderTerm>(
-    by terms: repeat (Fields<V.Base.Element.Referred>) -> each T
+    by terms: repeat @escaping (Fields<V.Base.Element.Referred>) -> each T
   ) -> RelatedQuery<V.Base.Element.Referred> {
     typealias Others = Fields<V.Base.Element.Referred>
     return RelatedQuery(ManyOperand(elements: path)).sorted(

@@ -245,5 +245,5 @@ private func name<M: Model, V: PropertyValue>(
 }
 
 private func names<M: Model, each T: PropertyTerm>(
-  _ properties: repeat (Fields<M>) -> each T
+  _ properties: repeat @escaping (Fields<M>) -> each T
 ) throws -> [String] { try Fields<M>.names(repeat (each properties)(Fields<M>())) }

@@ -30,7 +30,8 @@ public struct Listing<M: Model>: Hashable, Sendable, Refinable {
   ///
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted listing.
-  public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> Listing {
+  public func order<each T: OrderTerm>(by terms: repeat @escaping (Fields<M>) -> each T) -> Listing
+  {
     let orderings = Fields<M>.orderings(repeat (each terms)(Fields<M>()))
     return changed { $0.orderings += orderings }
   }
