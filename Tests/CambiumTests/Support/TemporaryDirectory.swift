@@ -34,6 +34,7 @@ func withDatabase<R>(
 func withDatabase<R>(
   _ configure: (inout Database.Options) -> Void = { _ in },
   sourceLocation: SourceLocation = #_sourceLocation,
+  isolation actor: isolated (any Actor)? = #isolation,
   _ body: (Database) async throws -> R
 ) async throws -> R {
   let directory = try TemporaryDirectory()

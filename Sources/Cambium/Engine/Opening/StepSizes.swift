@@ -31,6 +31,8 @@ package struct StepSizes: Sendable {
 
   /// The memory that a live query's groups and their rows may take before they go to files.
   package var keptBytes = 16 << 20
+  /// The records that a live query's step may look at on the executor of whoever follows it.
+  package var shortRecords = 256
 
   /// Makes the defaults.
   package init() {}

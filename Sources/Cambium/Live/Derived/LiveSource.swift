@@ -115,7 +115,12 @@ extension LiveResults: LiveSource, LiveBase {
 
   func advance(isolation actor: isolated (any Actor)?) async throws -> Bool {
     await run.wait(isolation: actor)
-    if Task.isCancelled { return false }
-    return try run.database.unlessClosed { try refresh() } != nil
+    switch try await run.prepare(isolation: actor) {
+    case .over: return false
+    case .taken: return true
+    case .step(let step):
+      try changing { run.take(step) }
+      return true
+    }
   }
 }

@@ -121,9 +121,13 @@ final class MaintainedValues: LiveOperator {
   ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
     guard
       case .keys(let candidates) = try dependencies.candidates(
-        changes, of: description, reading.records)
+        changes, of: description, reading.records, most: reading.left)
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
+    try reading.count(candidates.keys.count)
+    // Any number of others may be joined to a record.
+    if !description.joins.isEmpty { try reading.demandTime() }
+    reading.lengthen()
     return try kept.during {
       if isOwn {
         for change in changes where change.collection == description.collection {

@@ -59,6 +59,12 @@ struct LiveRows {
   /// The number of rows that are kept, those of the slack included.
   var keptCount: Int { rows.count }
 
+  /// True if the window may need other rows once those of some roots are gone.
+  func mayRefill(without roots: SortedKeys) -> Bool {
+    guard let needed, !isComplete else { return false }
+    return roots.keys.reduce(rows.count) { $0 - self.roots.rows(of: $1).count } < needed
+  }
+
   // MARK: Steps
 
   /// Reads the first result.

@@ -121,16 +121,20 @@ final class MaintainedRows: LiveOperator {
     let window = rows.bound == nil ? nil : rows.keptCount
     guard
       case .keys(let candidates) = try dependencies.candidates(
-        changes, of: evaluator.description, reading.records, window: window,
+        changes, of: evaluator.description, reading.records, window: window, most: reading.left,
         showing: { [shown] role, changes in
           try shown.roots(showing: changes, in: role, reading.records)
         })
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
+    try reading.count(candidates.keys.count)
+    if rows.mayRefill(without: candidates) { try reading.demandTime() }
     current = Step(far: try FarUpdates(dependencies, changes))
     let known = try changes.filter { try hasNewest($0, reading.records) }
     current.candidates = try evaluator.candidates(
       candidates, after: ChangesByKey(known, of: dependencies.collection), reading)
+    // From here on the step changes what is kept.
+    reading.lengthen()
     let diff = try rows.replace(current.candidates, fetching(reading))
     try renewGuards(reading.records)
     return (diff, candidates)

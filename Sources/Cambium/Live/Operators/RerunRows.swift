@@ -33,6 +33,7 @@ final class RerunRows: LiveOperator {
   func step(
     _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
+    try reading.demandTime()
     let rows = try fill(reading)
     return (WindowDiff(from: rows, to: rows), SortedKeys([[]]))
   }

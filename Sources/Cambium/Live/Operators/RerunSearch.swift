@@ -40,6 +40,7 @@ final class RerunSearch: LiveOperator {
     _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: SortedKeys)? {
     if changes.isEmpty { return (WindowDiff(), SortedKeys([])) }
+    try reading.demandTime()
     let known = visible
     let now = try fill(reading)
     return (WindowDiff(from: known, to: now), SortedKeys(now.map(\.key)))

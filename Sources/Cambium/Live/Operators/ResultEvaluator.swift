@@ -77,6 +77,7 @@ final class ResultEvaluator {
             candidate.record = change?.new ?? StoredRecord(bytes: record.array())
           }
           candidate.rows.append(row)
+          if candidate.rows.count > 1 { try reading.count(1) }
         }
       }
       try key.lend { key in

@@ -1,10 +1,6 @@
 // A run whose window is turned page by page.
 
 extension LiveRun {
-  /// The rows as an operator whose window can be turned; nil where it cannot, and before the first
-  /// step.
-  var pages: MaintainedRows? { result as? MaintainedRows }
-
   /// Brings the result up to the newest moment, and takes more rows in behind it.
   ///
   /// - Parameters:
@@ -28,13 +24,19 @@ extension LiveRun {
   private func turn(
     _ body: (MaintainedRows, LiveReading) throws -> WindowDiff
   ) throws -> BoxedDiff {
-    try step { reading in
-      guard let pages = self.pages else { return nil }
+    try step { work, reading in
+      guard let pages = work.pages else { return nil }
       let diff = try body(pages, reading)
       reading.extent = pages.extent
       return diff
     }
   }
+}
+
+extension LiveWork {
+  /// The rows as an operator whose window can be turned; nil where it cannot, and before the first
+  /// step.
+  var pages: MaintainedRows? { result as? MaintainedRows }
 
   /// Finds the start of the window again where places have another form after a change of
   /// declarations: it is then the first row that was shown and is still there, or the beginning.

@@ -90,13 +90,15 @@ where R.Element: Sendable {
   private func changes(to reading: LiveReading) throws -> [NetChange]? {
     guard let start = results.run.sequence, canStep(to: reading.snapshot) else { return nil }
     if start == reading.snapshot.sequence { return [] }
-    guard let result = results.run.result else { return nil }
-    if result.watchesAll { return nil }
+    let collections = results.run.having { work in
+      work.result.flatMap { $0.watchesAll ? nil : Set($0.guards.map(\.collection)) }
+    }
+    guard let collections else { return nil }
     do {
       let old = try QueryRecords(results.run.database.snapshot(at: .sequence(start)))
       let count = try reading.records.presentCount(query.request.description.collection)
       var changes = ChangesBetween(
-        from: old, to: reading.records, in: Array(Set(result.guards.map(\.collection))),
+        from: old, to: reading.records, in: Array(collections),
         most: Swift.max(MovingResults.operationsMin, count))
       return try changes.read()
     } catch DatabaseError.compacted {

@@ -9,8 +9,9 @@
 /// newest moment: of one commit where the observer keeps up, else of all that came meanwhile. So a
 /// slow observer delays nobody, and nothing is kept for it. No later difference is empty.
 ///
-/// The step is computed by whoever awaits it, on the executor of the awaiting task. Cancelling the
-/// task ends the sequence; closing the database does, too.
+/// A step that looks at few records, as most do, is computed by the task that awaits it, on its
+/// executor. The first one, and any that would take long, is computed on another thread meanwhile.
+/// Cancelling the task ends the sequence; closing the database does, too.
 public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: Sendable {
   /// A difference.
   public typealias Element = LiveDiff<R.Element>
@@ -29,7 +30,7 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
 
     fileprivate init(query: R) { self.query = query }
 
-    /// The next difference, computed on the executor of an actor.
+    /// The next difference, for the executor of an actor.
     ///
     /// - Parameter actor: The actor that awaits it.
     /// - Returns: The difference; nil when the task is cancelled or the database closed.
@@ -51,9 +52,13 @@ extension LiveRun {
     while true {
       let isFirst = sequence == nil
       if !isFirst { await wait(isolation: actor) }
-      if Task.isCancelled { return nil }
-      guard let diff = try database.unlessClosed({ try step() }) else { return nil }
-      if isFirst || !diff.isEmpty { return diff }
+      switch try await prepare(isolation: actor) {
+      case .over: return nil
+      case .taken: continue
+      case .step(let step):
+        let diff = take(step)
+        if isFirst || !diff.isEmpty { return diff }
+      }
     }
   }
 }

@@ -1,5 +1,8 @@
 import LMDB
 
+/// Thrown by a short step that would look at many records, before anything has changed.
+struct LongStep: Error {}
+
 /// One step's view of the state, and of the query that is followed.
 final class LiveReading {
   let query: any FollowedQuery
@@ -8,6 +11,11 @@ final class LiveReading {
 
   /// The part of the result that is kept.
   var extent: WindowExtent
+  /// The number of records that a short step may still look at; nil for one that may take long.
+  private(set) var left: Int?
+  /// True if nothing changes before the query has been run, so that the run may end early.
+  var mayEnd = false
+  private var isCancelled: (@Sendable () -> Bool)?
 
   init(_ query: any FollowedQuery, _ snapshot: Snapshot, _ extent: WindowExtent? = nil) throws {
     self.query = query
@@ -15,6 +23,30 @@ final class LiveReading {
     records = try QueryRecords(snapshot)
     self.extent = extent ?? query.extent
   }
+
+  // MARK: Length
+
+  /// Has the step throw ``LongStep`` rather than look at more records.
+  func shorten(to count: Int) { left = count }
+
+  /// Lets the step look at any number of records.
+  ///
+  /// - Parameter isCancelled: True once nobody waits for it.
+  func lengthen(_ isCancelled: (@Sendable () -> Bool)? = nil) {
+    (left, self.isCancelled) = (nil, isCancelled)
+  }
+
+  /// Counts records that are looked at, before anything has changed.
+  func count(_ records: Int) throws {
+    guard let left else { return }
+    if records > left { throw LongStep() }
+    self.left = left - records
+  }
+
+  /// Throws unless the step may take long.
+  func demandTime() throws { if left != nil { throw LongStep() } }
+
+  // MARK: Reading
 
   /// The relations that are loaded along.
   var loading: [LoadedPath] { query.request.loading }
@@ -44,8 +76,17 @@ final class LiveReading {
     description.hasFilter = prepared != nil
     let run = try QueryRun(description, records)
     (run.filter, run.accepted) = (prepared?.filter, prepared?.accepted)
-    run.work.check = query.request.check
+    run.work.check = check
     return run
+  }
+
+  private var check: (@Sendable () throws -> Void)? {
+    guard mayEnd, let isCancelled else { return query.request.check }
+    let own = query.request.check
+    return {
+      try own?()
+      if isCancelled() { throw CancellationError() }
+    }
   }
 
   /// The record of a change as it is at the moment of this view.

@@ -131,10 +131,9 @@ where R.Element: Sendable {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` within another step; otherwise the errors of the
   ///   step, which has then changed nothing.
+  @discardableResult
   func changing(_ body: () throws -> BoxedDiff) throws -> LiveDiff<Element> {
-    if isChanging {
-      throw DatabaseError.misuse(reason: "a live result cannot take a step within another step")
-    }
+    if isChanging { throw DatabaseError.stepWithinStep }
     let diff = try change(body)
     observers.tell()
     return diff

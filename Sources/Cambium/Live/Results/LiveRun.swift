@@ -1,22 +1,20 @@
-// A live query at work: it has a moment, and steps from there to a later one.
+// A live query as its observer has it: the result at a moment, and the steps to a later one.
 //
-//     mailbox ─ net changes ─▶ Dependencies ─ candidates ─▶ ResultEvaluator ─ rows ─▶ LiveRows
-//         ─ WindowDiff ─▶ elements ─▶ LiveDiff
+//     observer's executor   wait ─▶ shortStep ───────────────────────────▶ take ─▶ diff
+//     a thread                        └ too long ─▶ LiveWork.finish ──────┘
+//
+// A step that looks at few records is computed where its observer waits: a hop would cost more. For
+// any other the observer's executor stays free: a screen goes on while a query is run again.
 
-import LMDB
-
-/// Follows one query. It is used by one observer, which calls it from one task at a time.
+/// Follows one query. It is used by one observer, on one executor.
 final class LiveRun {
-  private(set) var query: any FollowedQuery
   let database: Database
+  private let turn: WorkTurn
   /// The changes that concern the query; nil for a run that its owner moves.
-  private let inbox: (router: LiveRouter, mailbox: LiveMailbox)?
-  /// The rows; nil before the first step.
-  private(set) var result: (any LiveOperator)?
+  private let mailbox: LiveMailbox?
+  private(set) var query: any FollowedQuery
   /// The part of the result that is kept, where it is another than the query's own.
-  var extent: WindowExtent?
-  /// The collection whose records the rows are made of.
-  private var collection: NodePath
+  private(set) var extent: WindowExtent?
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
   private(set) var elements = ChunkedList<ElementBox>()
@@ -24,8 +22,10 @@ final class LiveRun {
   private(set) var hasNext = false
   /// Called before the result changes, once for each step, which cannot fail from then on.
   var willTake: (_ isEmpty: Bool) -> Void = { _ in }
-  /// True after a step has failed: the rows may be of another moment than the elements.
-  private var isBroken = false
+  /// True while a step is computed here.
+  private var isStepping = false
+  /// The tasks of the observer that wait for another thread.
+  private var waitingCount = 0
 
   /// Begins to note changes. Nothing is read before the first step.
   ///
@@ -37,16 +37,15 @@ final class LiveRun {
   init(_ query: any FollowedQuery, _ extent: WindowExtent? = nil, isMoved: Bool = false) throws {
     let database = try LiveRun.database(of: query)
     (self.query, self.database, self.extent) = (query, database, extent)
-    collection = query.request.description.collection
-    if isMoved {
-      inbox = nil
-    } else {
-      let router = LiveRouter.of(database)
-      inbox = (router, try router.add([.init(collection: collection, test: .any)]))
+    var inbox: LiveInbox?
+    if !isMoved {
+      let (router, collection) = (LiveRouter.of(database), query.request.description.collection)
+      inbox = LiveInbox(
+        router: router, mailbox: try router.add([.init(collection: collection, test: .any)]))
     }
+    mailbox = inbox?.mailbox
+    turn = WorkTurn(LiveWork(query, database, inbox, extent))
   }
-
-  deinit { if let inbox { inbox.router.remove(inbox.mailbox) } }
 
   /// The database that a query follows.
   private static func database(of query: any FollowedQuery) throws -> Database {
@@ -66,34 +65,23 @@ final class LiveRun {
   /// Waits until there may be something new. Returns at once if the task is cancelled or the
   /// database closed.
   func wait(isolation actor: isolated (any Actor)? = nil) async {
-    guard let mailbox = inbox?.mailbox else { return }
+    guard let mailbox else { return }
     await mailbox.wait(after: mailbox.takes)
   }
 
   /// Ends the wait, or the next one: the result has changed otherwise than by a commit.
-  func wake() { inbox?.mailbox.nudge() }
+  func wake() { mailbox?.nudge() }
 
-  /// Brings the result up to the newest moment.
+  /// Brings the result up to the newest moment at once. If another thread finishes a step, that is
+  /// waited for, and becomes part of this one.
   ///
   /// - Parameter turn: Changes the window after that.
   /// - Returns: The difference; the first time, all rows as insertions.
-  /// - Throws: As ``Walk/fetch()``; the result is then as before, and the next step reads it again.
+  /// - Throws: As ``LiveWork/step(from:then:)``.
   func step(
-    then turn: (LiveReading) throws -> WindowDiff? = { _ in nil }
+    then turn: (LiveWork, LiveReading) throws -> WindowDiff? = { _, _ in nil }
   ) throws -> BoxedDiff {
-    let (reading, pending) = try receive()
-    return try keeping {
-      var diff = try takeIn(pending, reading)
-      guard let result, let rows = try turn(reading) else { return take(diff) }
-      var elements = elements
-      diff.apply(to: &elements)
-      var turned = try difference(rows, result, reading, from: elements) { _ in .question }
-      turned.apply(to: &elements)
-      renewGuards(result)
-      // Rows that are made again later begin where these do.
-      extent = reading.extent
-      return take(applied: rows.isEmpty ? diff : diff.composed(with: turned, query.areEqual))
-    }
+    take(try computing { try $0.step(from: elements, then: turn) })
   }
 
   /// Brings the result to the moment of a view, which may be an earlier one.
@@ -102,228 +90,97 @@ final class LiveRun {
   ///   - reading: The view.
   ///   - pending: The changes up to there, in the direction of the step.
   /// - Returns: The difference; the first time, all rows as insertions.
-  /// - Throws: As ``step(then:)``.
+  /// - Throws: As ``LiveWork/step(from:then:)``.
   func move(to reading: LiveReading, by pending: LiveMailbox.Pending) throws -> BoxedDiff {
-    try keeping { take(try takeIn(pending, reading)) }
-  }
-
-  /// Takes a step; if it fails, the result stays as it was, and the next step reads it again.
-  private func keeping(_ body: () throws -> BoxedDiff) throws -> BoxedDiff {
-    let before = extent
-    do { return try body() } catch {
-      (extent, isBroken) = (before, true)
-      inbox?.mailbox.invalidate()
-      throw error
-    }
-  }
-
-  /// A view of the newest moment, and the changes up to it.
-  private func receive() throws -> (LiveReading, LiveMailbox.Pending) {
-    let snapshot = try database.snapshot()
-    try inbox?.router.advance(to: snapshot.sequence)
-    let pending = inbox?.mailbox.take(upTo: snapshot.sequence) ?? .all
-    do { return (try LiveReading(query, snapshot, extent), pending) } catch {
-      inbox?.mailbox.invalidate()
-      throw error
-    }
-  }
-
-  private func takeIn(
-    _ pending: LiveMailbox.Pending, _ reading: LiveReading
-  ) throws -> BoxedDiff {
-    guard let result else { return try again(reading, .question) }
-    let isValid = try result.isValid(reading.records)
-    if !isValid { try anchorAgain(reading) }
-    guard case .changes(let changes) = pending, isValid, !isBroken else {
-      return try again(reading, .related)
-    }
-    return try advance(result, changes, reading)
+    take(try computing { try $0.move(to: reading, by: pending, from: elements) })
   }
 
   /// Asks another question from now on.
   ///
   /// - Returns: The difference between the results of the two.
-  /// - Throws: As ``step(then:)``; the question, its rows and its guards are then the former ones.
+  /// - Throws: As ``LiveWork/ask(_:from:)``.
   func ask(_ other: any FollowedQuery) throws -> BoxedDiff {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }
-    let former = query
+    let step = try computing { try $0.ask(other, from: elements) }
     query = other
-    do { return take(try again(receive().0, .question)) } catch {
-      query = former
-      // The changes that were received are not in the rows.
-      inbox?.mailbox.invalidate()
+    return take(step)
+  }
+
+  /// Has the work as long as a step is computed, which may call code of the app.
+  private func computing<R>(_ body: (LiveWork) throws -> R) throws -> R {
+    if isStepping { throw DatabaseError.stepWithinStep }
+    isStepping = true
+    defer { isStepping = false }
+    return try turn.have(body)
+  }
+
+  /// Has the work of a run that takes no step at the moment.
+  func having<R>(_ body: (LiveWork) throws -> R) rethrows -> R { try turn.have(body) }
+
+  // MARK: Steps elsewhere
+
+  /// The outcome of ``prepare(isolation:)``.
+  enum Prepared {
+    /// A step, which must be taken before anything is awaited.
+    case step(LiveStep)
+    /// The step was taken already, as part of another one.
+    case taken
+    /// The task is cancelled, or the database closed.
+    case over
+  }
+
+  /// Computes a step to the newest moment: on the executor of the observer if it is a short one,
+  /// else on a thread of its own. The result is as before until ``take(_:)``.
+  ///
+  /// - Parameter actor: The actor to which the run belongs.
+  /// - Returns: The step, if there is one.
+  /// - Throws: As ``LiveWork/step(from:then:)``.
+  func prepare(isolation actor: isolated (any Actor)?) async throws -> Prepared {
+    if isOver { return .over }
+    do {
+      let isAlone = waitingCount == 0
+      if isAlone, let step = try computing({ try $0.shortStep(from: elements) }) {
+        return .step(step)
+      }
+      waitingCount += 1
+      defer { waitingCount -= 1 }
+      try await finish()
+      if isOver { return .over }
+      return turn.have { $0.takeFinished() }.map { .step($0) } ?? .taken
+    } catch {
+      if isOver { return .over }
       throw error
     }
   }
 
-  /// Runs the query, and compares with the rows that there are; where nothing can be compared, all
-  /// elements are replaced. Nothing has changed if it throws.
-  ///
-  /// - Parameters:
-  ///   - reading: The state.
-  ///   - cause: The reason why a row differs whose own record is not known to have changed.
-  ///   - changes: The changes since the step before, where they are known.
-  /// - Returns: The difference, which is not applied yet.
-  /// - Throws: As ``step(then:)``.
-  private func again(
-    _ reading: LiveReading, _ cause: LiveCause, after changes: [NetChange]? = nil
-  ) throws -> BoxedDiff {
-    let other = try reading.makeOperator()
-    let after = try other.fill(reading)
-    let root = query.request.description.collection
-    let former = isBroken || collection != root ? nil : result
-    let rows =
-      former.map { WindowDiff(from: $0.visible, to: after) }
-      ?? WindowDiff(replacing: elements.count, with: after)
-    let own = former == nil ? nil : changes.map { self.own($0, other) }
-    let diff = try difference(rows, other, reading, own, from: elements) { row in
-      own?[row.key] == nil ? cause : .own
-    }
-    watch(other)
-    (result, isBroken, collection) = (other, false, root)
-    return diff
-  }
-
-  /// Has the router send what can concern the rows.
-  private func watch(_ result: any LiveOperator) {
-    guard let inbox else { return }
-    inbox.router.replace(result.guards, of: inbox.mailbox)
-    if result.watchesAll { inbox.router.watch(inbox.mailbox) }
-  }
-
-  /// Has the router follow the change of the guards in a step.
-  private func renewGuards(_ result: any LiveOperator) {
-    switch result.takeGuardChange() {
-    case .all: watch(result)
-    case .edit(let removing, let adding):
-      guard let inbox, !removing.isEmpty || !adding.isEmpty else { return }
-      inbox.router.edit(removing: removing, adding: adding, of: inbox.mailbox)
+  /// Has another thread finish the step that was postponed.
+  private func finish(isolation actor: isolated (any Actor)? = #isolation) async throws {
+    let (turn, elements) = (turn, elements)
+    let queue = database.directory.options.background.makeQueue("cambium.live")
+    try await BlockingWork.run(on: queue) { isCancelled in
+      try turn.have { try $0.finish(from: elements, isCancelled: isCancelled) }
     }
   }
 
-  private func advance(
-    _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
-  ) throws -> BoxedDiff {
-    defer { result.endStep() }
-    guard let step = try result.step(changes, reading) else {
-      // Without a window, a row whose own record has not changed follows from another one's.
-      let isByWindow =
-        (extent ?? query.extent).isBounded && result.isOfRecords
-        && changes.allSatisfy { $0.collection == collection }
-      return try again(reading, isByWindow ? .window : .related, after: changes)
-    }
-    var diff = BoxedDiff(sequence: reading.snapshot.sequence)
-    if !step.diff.isEmpty {
-      let own = own(changes, result)
-      var rows = step.diff
-      rows.survivors = try rows.survivors.filter { try result.changesElement($0.row, own) }
-      diff = try difference(rows, result, reading, own, from: elements) { row in
-        let key = row.key
-        if own[key] != nil { return .own }
-        return step.candidates.contains(key) ? .related : .window
-      }
-    }
-    renewGuards(result)
-    return diff
-  }
+  private var isOver: Bool { Task.isCancelled || database.directory.feed.isClosed }
 
-  /// The changes of the rows' own records. Rows that are made of several have other keys.
-  private func own(_ changes: [NetChange], _ result: any LiveOperator) -> ChangesByKey {
-    ChangesByKey(result.isOfRecords ? changes : [], of: collection)
-  }
-
-  // MARK: Elements
-
-  /// Makes the elements of what has changed, and the diff, which is not applied yet. The changes of
-  /// the rows' own records are nil where they are not known.
-  private func difference(
-    _ rows: WindowDiff, _ result: any LiveOperator, _ reading: LiveReading,
-    _ own: ChangesByKey? = nil, from elements: ChunkedList<ElementBox>,
-    _ cause: (PlacedResult) -> LiveCause
-  ) throws -> BoxedDiff {
-    let wanted = rows.insertions.map(\.row) + rows.survivors.map(\.row)
-    let made = wanted.isEmpty ? [] : try result.elements(of: wanted, reading)
-    var diff = BoxedDiff(sequence: reading.snapshot.sequence)
-    for place in rows.deletions {
-      diff.deletions.append(
-        .init(
-          position: place.position, element: elements[place.position],
-          cause: place.isShift ? .window : cause(place.row)))
-    }
-    for (index, place) in rows.insertions.enumerated() {
-      diff.insertions.append(
-        .init(
-          position: place.position, element: made[index],
-          cause: place.isShift ? .window : cause(place.row)))
-    }
-    for (index, survivor) in rows.survivors.enumerated() {
-      let new = made[rows.insertions.count + index]
-      let (change, old) = (own?[survivor.row.key], elements[survivor.before])
-      let far = try result.farUpdates(of: survivor.row, reading.records)
-      // Unless what is shown of a record has changed, an element that is equal has not changed.
-      let isShown = try far?.isShown ?? false || change.map { try result.isShown($0) } ?? false
-      if !isShown, query.areEqual(old, new) { continue }
-      diff.updates.append(
-        .init(
-          before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: try LiveRun.properties(change, result, far: far?.properties, reading),
-          cause: cause(survivor.row)))
-    }
-    diff.addMoves(of: rows, elements)
-    return diff
-  }
+  // MARK: The result
 
   /// Makes a step's result the one that there is.
-  private func take(_ diff: BoxedDiff) -> BoxedDiff {
-    var diff = diff
+  func take(_ step: LiveStep) -> BoxedDiff {
+    var diff = step.diff
     willTake(diff.isEmpty)
-    diff.apply(to: &elements)
-    return note(diff)
-  }
-
-  /// As ``take(_:)``, for a difference that has its elements.
-  private func take(applied diff: BoxedDiff) -> BoxedDiff {
-    willTake(diff.isEmpty)
-    elements = diff.elements
-    return note(diff)
-  }
-
-  /// Notes the moment of a step's result.
-  private func note(_ diff: BoxedDiff) -> BoxedDiff {
-    sequence = diff.sequence
-    if let extent, extent.knowsNext { hasNext = pages?.hasNext ?? false }
+    if step.isApplied { elements = diff.elements } else { diff.apply(to: &elements) }
+    (sequence, extent, hasNext) = (diff.sequence, step.extent, step.hasNext)
     return diff
-  }
-
-  /// The properties of a row's own record that have changed in this step, and those of others; none
-  /// where some are not known.
-  private static func properties(
-    _ change: NetChange?, _ result: any LiveOperator, far: [PropertyUpdate]?,
-    _ reading: LiveReading
-  ) throws -> ChangedProperties {
-    guard let far else { return .told([]) }
-    // The record as it is now: guards may have left out a change after the last one that is told.
-    guard let change, let old = change.old, let new = try result.record(change, reading)
-    else {
-      return .told(far)
-    }
-    let own = ChangedProperties.records(old: old, new: new, reading.records.catalog)
-    return far.isEmpty ? own : .told(own.all + far)
   }
 }
 
-extension BoxedDiff {
-  /// Adds the moves that must be told. An element that has changed as well is told as it is now.
-  fileprivate mutating func addMoves(of rows: WindowDiff, _ before: ChunkedList<ElementBox>) {
-    if rows.moved.isEmpty { return }
-    let told = rows.toldMoves
-    var changed: [Int: ElementBox] = [:]
-    for update in updates { changed[update.after] = update.new }
-    for move in rows.moved where told.contains(move.to) {
-      moves.append(
-        Move(from: move.from, to: move.to, element: changed[move.to] ?? before[move.from]))
-    }
+extension DatabaseError {
+  /// A live result is asked for a step while it takes one.
+  static var stepWithinStep: DatabaseError {
+    .misuse(reason: "a live result cannot take a step within another step")
   }
 }
