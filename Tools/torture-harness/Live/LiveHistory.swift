@@ -27,6 +27,8 @@ struct LiveHistory {
     // Queries keep their groups in files at once, soon, or not at all.
     var options = Database.Options()
     options.stepSizes.keptBytes = [0, 4 << 10, options.stepSizes.keptBytes][Int(seed % 3)]
+    // A task that follows takes its steps where it waits, or has nearly all taken elsewhere.
+    options.stepSizes.shortRecords = [256, 0, 3][Int(seed / 3 % 3)]
     database = try LiveHistory.open(path, options)
     writer = RandomWriter(database, seed: seed, 31, declares: true)
     task = FollowedTask(database)

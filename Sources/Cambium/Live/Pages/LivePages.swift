@@ -75,7 +75,7 @@ where R.Element: Sendable {
   /// ``previous()`` then finds out, and loads none.
   public var hasPrevious: Bool {
     _ = results.sequence
-    return results.run.extent?.start != nil
+    return results.run.hasPrevious
   }
 
   /// Loads the next page behind the last element, and drops as many of the first pages as are more

@@ -77,7 +77,7 @@ where R.Element: Sendable {
   public func move(to moment: Moment) throws -> LiveDiff<Element> {
     let run = results.run
     let snapshot = try run.database.snapshot(at: moment)
-    let reading = try LiveReading(run.query, snapshot, run.extent)
+    let reading = try run.having { try LiveReading($0.query, snapshot, $0.extent) }
     let changes = try changes(to: reading)
     let diff = try results.changing {
       try run.move(to: reading, by: changes.map { .changes($0) } ?? .all)

@@ -12,12 +12,11 @@ final class LiveRun {
   private let turn: WorkTurn
   /// The changes that concern the query; nil for a run that its owner moves.
   private let mailbox: LiveMailbox?
-  private(set) var query: any FollowedQuery
-  /// The part of the result that is kept, where it is another than the query's own.
-  private(set) var extent: WindowExtent?
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
   private(set) var elements = ChunkedList<ElementBox>()
+  /// True if the window begins behind the first row, as pages do that were turned.
+  private(set) var hasPrevious = false
   /// True if there was a row behind the window at that moment, for a run that is asked for it.
   private(set) var hasNext = false
   /// Called before the result changes, once for each step, which cannot fail from then on.
@@ -36,7 +35,7 @@ final class LiveRun {
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
   init(_ query: any FollowedQuery, _ extent: WindowExtent? = nil, isMoved: Bool = false) throws {
     let database = try LiveRun.database(of: query)
-    (self.query, self.database, self.extent) = (query, database, extent)
+    self.database = database
     var inbox: LiveInbox?
     if !isMoved {
       let (router, collection) = (LiveRouter.of(database), query.request.description.collection)
@@ -103,9 +102,7 @@ final class LiveRun {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }
-    let step = try computing { try $0.ask(other, from: elements) }
-    query = other
-    return take(step)
+    return take(try computing { try $0.ask(other, from: elements) })
   }
 
   /// Has the work as long as a step is computed, which may call code of the app.
@@ -173,7 +170,7 @@ final class LiveRun {
     var diff = step.diff
     willTake(diff.isEmpty)
     if step.isApplied { elements = diff.elements } else { diff.apply(to: &elements) }
-    (sequence, extent, hasNext) = (diff.sequence, step.extent, step.hasNext)
+    (sequence, hasPrevious, hasNext) = (diff.sequence, step.hasPrevious, step.hasNext)
     return diff
   }
 }

@@ -25,10 +25,13 @@ final class LiveWork {
   private var isBroken = false
   /// True once a step has changed the rows.
   private var hasTouched = false
-  /// A step that takes long, as far as it has come.
-  private var postponed: (reading: LiveReading, pending: LiveMailbox.Pending)?
-  /// A step that was postponed, and is not shown yet.
-  private var finished: LiveStep?
+  /// A long step that is not shown yet. It lies in a box, since nearly all queries have none.
+  private indirect enum OpenStep {
+    case postponed(LiveReading, LiveMailbox.Pending)
+    case finished(LiveStep)
+  }
+
+  private var open: OpenStep?
 
   init(
     _ query: any FollowedQuery, _ database: Database, _ inbox: LiveInbox?, _ extent: WindowExtent?
@@ -78,13 +81,13 @@ final class LiveWork {
   /// - Returns: The step; nil if it takes long, and ``finish(from:isCancelled:)`` is to be called.
   /// - Throws: As ``step(from:then:)``.
   func shortStep(from elements: ChunkedList<ElementBox>) throws -> LiveStep? {
-    if postponed != nil || finished != nil { return nil }
+    if open != nil { return nil }
     let (reading, pending) = try receive()
     reading.shorten(to: database.directory.options.stepSizes.shortRecords)
     do {
       return try keeping { leading(try takeIn(pending, reading, from: elements)) }
     } catch is LongStep {
-      postponed = (reading, pending)
+      open = .postponed(reading, pending)
       return nil
     }
   }
@@ -98,18 +101,19 @@ final class LiveWork {
   func finish(
     from elements: ChunkedList<ElementBox>, isCancelled: (@Sendable () -> Bool)? = nil
   ) throws {
-    guard let (reading, pending) = postponed else { return }
-    postponed = nil
+    guard case .postponed(let reading, let pending)? = open else { return }
+    open = nil
     reading.lengthen(isCancelled)
     var step = try keeping { leading(try takeIn(pending, reading, from: elements)) }
     step.apply(to: elements)
-    finished = step
+    open = .finished(step)
   }
 
   /// The step that was finished and is not shown yet.
   func takeFinished() -> LiveStep? {
-    defer { finished = nil }
-    return finished
+    guard case .finished(let step)? = open else { return nil }
+    open = nil
+    return step
   }
 
   /// Brings the result to the moment of a view, which may be an earlier one.
@@ -140,7 +144,7 @@ final class LiveWork {
   ) throws -> LiveStep {
     let former = query
     query = other
-    postponed = nil
+    if case .postponed? = open { open = nil }
     do {
       let (reading, _) = try receive()
       return try afterFinished(elements) { leading(try again(reading, .question, from: $0)) }
@@ -156,11 +160,11 @@ final class LiveWork {
   private func afterFinished(
     _ elements: ChunkedList<ElementBox>, _ body: (ChunkedList<ElementBox>) throws -> LiveStep
   ) throws -> LiveStep {
-    guard let earlier = finished else { return try body(elements) }
+    guard case .finished(let earlier)? = open else { return try body(elements) }
     var step = try body(earlier.diff.elements)
     step.apply(to: earlier.diff.elements)
     step.diff = earlier.diff.composed(with: step.diff, query.areEqual)
-    finished = nil
+    open = nil
     return step
   }
 
@@ -180,7 +184,8 @@ final class LiveWork {
   /// The step of a difference that leads to the rows as they are.
   private func leading(_ diff: BoxedDiff, isApplied: Bool = false) -> LiveStep {
     let hasNext = (extent?.knowsNext ?? false) && pages?.hasNext ?? false
-    return LiveStep(diff: diff, isApplied: isApplied, extent: extent, hasNext: hasNext)
+    return LiveStep(
+      diff: diff, isApplied: isApplied, hasPrevious: extent?.start != nil, hasNext: hasNext)
   }
 
   /// A view of the newest moment, and the changes up to it.

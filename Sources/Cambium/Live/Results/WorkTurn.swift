@@ -30,8 +30,8 @@ struct LiveStep: Sendable {
   var diff: BoxedDiff
   /// True if the difference has the elements after the step.
   var isApplied = false
-  /// The part of the result that is kept from then on, where it is another than the query's own.
-  let extent: WindowExtent?
+  /// True if the window begins behind the first row then.
+  let hasPrevious: Bool
   /// True if there is a row behind the window then, for a run that is asked for it.
   let hasNext: Bool
 
