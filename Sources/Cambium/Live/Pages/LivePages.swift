@@ -13,8 +13,8 @@ import Observation
 /// ``QueryCursor``: what comes or goes before it shifts nothing, and what is inserted behind it is
 /// shown. Rows that leave are replaced by those behind the last.
 ///
-/// It belongs to the actor, or the thread, that made it; ``follow(isolation:_:)`` takes its steps
-/// there. `Observation` sees its changes.
+/// It belongs to the actor, or the thread, that made it. There ``follow(isolation:_:)`` takes its
+/// steps, of which another thread computes the long ones. `Observation` sees its changes.
 public final class LivePages<R: Results>: Observable, RandomAccessCollection
 where R.Element: Sendable {
   /// A position.

@@ -10,8 +10,9 @@ import Observation
 /// Code that reads ``elements`` is told of each change; code that reads ``items``, of rows that
 /// come, go and move; and code that reads one of these, of that row's changes.
 ///
-/// It belongs to the actor, or the thread, that made it; ``follow(isolation:_:)`` takes its steps
-/// there. ``ask(_:)`` asks another question and gives the difference, so that nothing is reloaded.
+/// It belongs to the actor, or the thread, that made it. There ``follow(isolation:_:)`` takes its
+/// steps, of which another thread computes the long ones; ``refresh()`` and ``ask(_:)``, which asks
+/// another question and gives the difference, compute theirs where they are called.
 public final class LiveResults<R: Results>: Observable, RandomAccessCollection
 where R.Element: Sendable {
   /// A position.
@@ -81,7 +82,8 @@ where R.Element: Sendable {
 
   // MARK: Following
 
-  /// Brings the result up to the newest moment at once.
+  /// Brings the result up to the newest moment at once. It waits for a step that another thread
+  /// computes, and takes it as well.
   ///
   /// - Returns: The difference. All who follow the result, or are derived from it, take it, too.
   /// - Throws: As ``Walk/fetch()``; the result stays as it was. ``DatabaseError/misuse(reason:)``
