@@ -142,7 +142,11 @@ final class LiveRun {
         return .step(step)
       }
       waitingCount += 1
-      defer { waitingCount -= 1 }
+      // The step has taken the changes: a loop that waits, or the next one, would not hear of it.
+      defer {
+        waitingCount -= 1
+        wake()
+      }
       try await finish()
       if isOver { return .over }
       return turn.have { $0.takeFinished() }.map { .step($0) } ?? .taken
