@@ -36,6 +36,7 @@ struct LiveQueryTests {
     ///
     /// - Parameter way: 0 begins the step, which leaves nothing open where it is a short one; 1 has
     ///   it finished as well, as another thread does; 2 shows it then.
+    /// - Throws: As ``LiveRun/step(then:)``.
     func begin(_ way: Int) throws {
       if isBroken { return }
       if let step = try run.having({ try $0.shortStep(from: run.elements) }) {
