@@ -43,7 +43,7 @@ struct LiveQueryTests {
         return try show(run.take(step))
       }
       if way > 0 { try run.having { try $0.finish(from: run.elements) } }
-      if way > 1, let step = run.having({ $0.takeFinished() }) { try show(run.take(step)) }
+      if way > 1, let step = try run.having({ $0.takeFinished() }) { try show(run.take(step)) }
     }
 
     private func show(_ diff: BoxedDiff) throws {

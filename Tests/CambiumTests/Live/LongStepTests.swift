@@ -16,6 +16,8 @@ struct LongStepTests {
     typealias Key = Int
     var id = ID()
     var rank = 0
+    var parent: Job.ID?
+    var children: Many<Job> { many(\.parent) }
     static let schema = ModelSchema<Job>("jobs") { Index(\.rank) }
   }
 
@@ -119,6 +121,14 @@ struct LongStepTests {
         _ = try await database.write { tx in try tx.delete(id) }
         #expect(try await changes.next(isolation: MainActor.shared) != nil)
       }
+      let parents = database.query(Job.self).filter { filter.accepts($0) }
+        .where { $0.children.none { $0.rank > 5 } }
+      var related = parents.changes().makeAsyncIterator()
+      _ = try await related.next(isolation: MainActor.shared)
+      _ = filter.take()
+      try await database.write { tx in try tx.update(Job.ID(900)) { $0.parent = Job.ID(901) } }
+      #expect(try await related.next(isolation: MainActor.shared) != nil)
+      #expect(filter.take().main == 0)
       let number = database.query(Job.self).filter { filter.accepts($0) }.select(\.rank).distinct()
       let live = try number.live()
       _ = filter.take()
@@ -149,6 +159,41 @@ struct LongStepTests {
       gate.signal()
       #expect(try await task.value == nil)
       #expect(calls.value < 20_000)
+    }
+  }
+
+  /// The step has taken its changes: the mailbox has nothing to wake the others by.
+  @Test("is heard of by a loop that begins beside it, or after it was cancelled")
+  func heard() async throws {
+    for isCancelled in [false, true] {
+      try await withDatabase({ $0.stepSizes.shortRecords = 0 }) { database in
+        try Self.add(10, database)
+        let (calls, gate) = (Calls(), DispatchSemaphore(value: 0))
+        let live = try database.query(Job.self).filter { _ in
+          if calls.count() == 11 { gate.wait() }
+          return true
+        }.live()
+        let first = Task { try await live.follow() }
+        try Self.raise(1, database)
+        while calls.value < 11 { await Task.yield() }
+        if isCancelled {
+          first.cancel()
+          gate.signal()
+          try await first.value
+        }
+        let heard = Calls()
+        let second = Task { try await live.follow { _ in _ = heard.count() } }
+        for _ in 0..<100 { await Task.yield() }
+        if !isCancelled { gate.signal() }
+        var turns = 0
+        while heard.value == 0, turns < 100_000 {
+          turns += 1
+          await Task.yield()
+        }
+        #expect(heard.value == 1 && live.first?.rank == 1)
+        for task in [first, second] { task.cancel() }
+        for task in [first, second] { try await task.value }
+      }
     }
   }
 

@@ -125,8 +125,7 @@ final class MaintainedValues: LiveOperator {
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
     try reading.count(candidates.keys.count)
-    // Any number of others may be joined to a record.
-    if !description.joins.isEmpty { try reading.demandTime() }
+    if dependencies.readsMany || !description.joins.isEmpty { try reading.demandTime() }
     reading.lengthen()
     return try kept.during {
       if isOwn {

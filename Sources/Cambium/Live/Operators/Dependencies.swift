@@ -75,6 +75,15 @@ final class Dependencies: Sendable {
   /// The guards, and those of every record that may be shown.
   var allGuards: [LiveGuard] { guards + shown.map(\.wide) }
 
+  /// True if making one row may read any number of records: those that refer to it, where they
+  /// decide, and those that a join finds.
+  var readsMany: Bool {
+    roles.contains { role in
+      if case .join? = role.edge { return true }
+      return role.isInverse && role.decides
+    }
+  }
+
   /// True if a change of a record may be seen in the results: in its own, or through a role.
   func concerns(_ change: NetChange, through role: Int = 0) throws -> Bool {
     try differs(change, in: names[role].read, of: role)
@@ -118,7 +127,7 @@ final class Dependencies: Sendable {
   enum Candidates {
     /// Their keys, in their stored form; of joined rows the first record's.
     case keys(SortedKeys)
-    /// More than running the query again takes.
+    /// More than may be read, or than running the query again takes.
     case tooMany
     /// Declarations or names are others, or changes cannot be followed: the query is to be run
     /// again, and its dependencies are to be made again.

@@ -5,7 +5,7 @@ import LMDB
 
 /// One walk from the changes of a step to the rows that they may concern.
 struct DependencyWalk {
-  /// Thrown where more would be read than running the query again takes.
+  /// Thrown where more would be read than may be.
   private struct TooMuch: Error {}
 
   /// Finds the rows that show changed records of a role; nil where that cannot be told.

@@ -21,7 +21,8 @@ protocol LiveOperator {
   /// Reads the first result.
   func fill(_ reading: LiveReading) throws -> [PlacedResult]
 
-  /// Takes net changes in.
+  /// Takes net changes in. A step that may not take long throws ``LongStep`` where it would, before
+  /// anything has changed.
   ///
   /// - Returns: The difference, and the keys of the rows that were looked at; nil if the query must
   ///   be run again.

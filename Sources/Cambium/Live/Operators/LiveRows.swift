@@ -59,10 +59,14 @@ struct LiveRows {
   /// The number of rows that are kept, those of the slack included.
   var keptCount: Int { rows.count }
 
-  /// True if the window may need other rows once those of some roots are gone.
-  func mayRefill(without roots: SortedKeys) -> Bool {
+  /// True if the window needs rows from behind the last one once those of candidates are replaced.
+  func refills(after candidates: [Candidate]) -> Bool {
     guard let needed, !isComplete else { return false }
-    return roots.keys.reduce(rows.count) { $0 - self.roots.rows(of: $1).count } < needed
+    let bound = rows.lastElement
+    let count = candidates.reduce(rows.count) { count, candidate in
+      count - roots.rows(of: candidate.key).count + counting(candidate.rows, bound).count
+    }
+    return count < needed
   }
 
   // MARK: Steps
@@ -111,9 +115,7 @@ struct LiveRows {
   ) {
     var old = roots.rows(of: key)
     if old.count > 1 { old.sort { $0.precedes($1) } }
-    var now = made.filter { row in
-      !extent.isBefore(row) && bound.map { !$0.precedes(row) } ?? true
-    }
+    var now = counting(made, bound)
     if now.count > 1 { now.sort { $0.precedes($1) } }
     var next = 0
     for row in old {
@@ -130,6 +132,11 @@ struct LiveRows {
       }
     }
     step.arrived += now[next...]
+  }
+
+  /// The rows that lie in the part that is kept.
+  private func counting(_ made: [PlacedResult], _ bound: PlacedResult?) -> [PlacedResult] {
+    made.filter { row in !extent.isBefore(row) && bound.map { !$0.precedes(row) } ?? true }
   }
 
   private mutating func insert(_ row: PlacedResult) {

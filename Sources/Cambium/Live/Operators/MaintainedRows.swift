@@ -23,6 +23,8 @@ final class MaintainedRows: LiveOperator {
   /// The changes of other records in this step; nil between steps.
   var far: FarUpdates? { current.far }
   private let isJoined: Bool
+  /// True if making one row may read any number of other records.
+  private let readsMany: Bool
   /// True if an element consists of the root's own properties.
   private let isOwn: Bool
 
@@ -34,6 +36,8 @@ final class MaintainedRows: LiveOperator {
     shown = try ShownGuards(dependencies, reading.records)
     rows = LiveRows(reading.extent)
     isJoined = !description.joins.isEmpty
+    readsMany =
+      dependencies.readsMany || reading.loading.contains { $0.inverse != nil && $0.isWhole }
     isOwn =
       description.joins.isEmpty && reading.loading.isEmpty
       && description.readPaths.allSatisfy(\.isOwn)
@@ -128,11 +132,12 @@ final class MaintainedRows: LiveOperator {
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), SortedKeys([])) }
     try reading.count(candidates.keys.count)
-    if rows.mayRefill(without: candidates) { try reading.demandTime() }
+    if readsMany { try reading.demandTime() }
     current = Step(far: try FarUpdates(dependencies, changes))
     let known = try changes.filter { try hasNewest($0, reading.records) }
     current.candidates = try evaluator.candidates(
       candidates, after: ChangesByKey(known, of: dependencies.collection), reading)
+    if rows.refills(after: current.candidates) { try reading.demandTime() }
     // From here on the step changes what is kept.
     reading.lengthen()
     let diff = try rows.replace(current.candidates, fetching(reading))

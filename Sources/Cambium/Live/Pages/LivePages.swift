@@ -82,7 +82,7 @@ where R.Element: Sendable {
   /// than ``pagesMax``.
   ///
   /// - Returns: The difference, with what has changed meanwhile; empty where nothing has, and there
-  ///   is no next page.
+  ///   is no next page. A step that another thread computes is waited for, and part of it.
   /// - Throws: As ``Walk/fetch()``; the elements stay as they were.
   /// - Complexity: O(page) where an index has the query's order; otherwise the rows behind the last
   ///   are sorted. Some rows behind the last are known already, mostly.

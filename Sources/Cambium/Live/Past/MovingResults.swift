@@ -90,7 +90,7 @@ where R.Element: Sendable {
   private func changes(to reading: LiveReading) throws -> [NetChange]? {
     guard let start = results.run.sequence, canStep(to: reading.snapshot) else { return nil }
     if start == reading.snapshot.sequence { return [] }
-    let collections = results.run.having { work in
+    let collections = try results.run.having { work in
       work.result.flatMap { $0.watchesAll ? nil : Set($0.guards.map(\.collection)) }
     }
     guard let collections else { return nil }

@@ -13,7 +13,7 @@ final class LiveReading {
   var extent: WindowExtent
   /// The number of records that a short step may still look at; nil for one that may take long.
   private(set) var left: Int?
-  /// True if nothing changes before the query has been run, so that the run may end early.
+  /// True while the step has changed nothing, so that it may be cancelled.
   var mayEnd = false
   private var isCancelled: (@Sendable () -> Bool)?
 
@@ -31,7 +31,7 @@ final class LiveReading {
 
   /// Lets the step look at any number of records.
   ///
-  /// - Parameter isCancelled: True once nobody waits for it.
+  /// - Parameter isCancelled: True once it may end early.
   func lengthen(_ isCancelled: (@Sendable () -> Bool)? = nil) {
     (left, self.isCancelled) = (nil, isCancelled)
   }

@@ -23,8 +23,8 @@ final class LiveRun {
   var willTake: (_ isEmpty: Bool) -> Void = { _ in }
   /// True while a step is computed here.
   private var isStepping = false
-  /// The tasks of the observer that wait for another thread.
-  private var waitingCount = 0
+  /// True within while another thread finishes a step; nil if none does.
+  private var finishing: AsyncMonitor<Bool>?
 
   /// Begins to note changes. Nothing is read before the first step.
   ///
@@ -113,8 +113,10 @@ final class LiveRun {
     return try turn.have(body)
   }
 
-  /// Has the work of a run that takes no step at the moment.
-  func having<R>(_ body: (LiveWork) throws -> R) rethrows -> R { try turn.have(body) }
+  /// Has the work without a step.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` within a step.
+  func having<R>(_ body: (LiveWork) throws -> R) throws -> R { try computing(body) }
 
   // MARK: Steps elsewhere
 
@@ -136,17 +138,12 @@ final class LiveRun {
   /// - Throws: As ``LiveWork/step(from:then:)``.
   func prepare(isolation actor: isolated (any Actor)?) async throws -> Prepared {
     if isOver { return .over }
+    if let finishing {
+      await finishing.wait { $0 ? nil : () }
+      return isOver ? .over : .taken
+    }
     do {
-      let isAlone = waitingCount == 0
-      if isAlone, let step = try computing({ try $0.shortStep(from: elements) }) {
-        return .step(step)
-      }
-      waitingCount += 1
-      // The step has taken the changes: a loop that waits, or the next one, would not hear of it.
-      defer {
-        waitingCount -= 1
-        wake()
-      }
+      if let step = try computing({ try $0.shortStep(from: elements) }) { return .step(step) }
       try await finish()
       if isOver { return .over }
       return turn.have { $0.takeFinished() }.map { .step($0) } ?? .taken
@@ -158,10 +155,20 @@ final class LiveRun {
 
   /// Has another thread finish the step that was postponed.
   private func finish(isolation actor: isolated (any Actor)? = #isolation) async throws {
-    let (turn, elements) = (turn, elements)
-    let queue = database.directory.options.background.makeQueue("cambium.live")
+    let (turn, elements, directory) = (turn, elements, database.directory)
+    let monitor = AsyncMonitor(true)
+    finishing = monitor
+    defer {
+      finishing = nil
+      monitor.change { $0 = false }
+      // The step has taken the changes: a loop that waits, or the next one, would not hear of it.
+      wake()
+    }
+    let queue = directory.options.background.makeQueue("cambium.live")
     try await BlockingWork.run(on: queue) { isCancelled in
-      try turn.have { try $0.finish(from: elements, isCancelled: isCancelled) }
+      try turn.have {
+        try $0.finish(from: elements) { isCancelled() || directory.feed.isClosed }
+      }
     }
   }
 

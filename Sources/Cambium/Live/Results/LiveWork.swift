@@ -96,7 +96,8 @@ final class LiveWork {
   ///
   /// - Parameters:
   ///   - elements: The elements of the observer's result.
-  ///   - isCancelled: True once nobody waits for the step.
+  ///   - isCancelled: True once the task that waits for the step is cancelled, or the database
+  ///     closed.
   /// - Throws: As ``step(from:then:)``; `CancellationError`.
   func finish(
     from elements: ChunkedList<ElementBox>, isCancelled: (@Sendable () -> Bool)? = nil

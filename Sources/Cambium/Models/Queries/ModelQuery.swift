@@ -48,8 +48,8 @@ public struct ModelQuery<M: Model>: Results {
     }
   }
 
-  /// Narrows by any code of the app's, after the conditions and before everything else: sorting,
-  /// limits, pages, selections, joins, groups and aggregates see only what passes.
+  /// Narrows by any code of the app's, on any thread, after the conditions and before everything
+  /// else: sorting, limits, pages, selections, joins, groups and aggregates see only what passes.
   ///
   /// It sees whole models, so every candidate is read and decoded; no index or view answers alone.
   ///
