@@ -136,7 +136,9 @@ struct LiveRows {
 
   /// The rows that lie in the part that is kept.
   private func counting(_ made: [PlacedResult], _ bound: PlacedResult?) -> [PlacedResult] {
-    made.filter { row in !extent.isBefore(row) && bound.map { !$0.precedes(row) } ?? true }
+    made.filter { row in
+      !extent.isBefore(row) && bound.map { !$0.precedes(row) } ?? true
+    }
   }
 
   private mutating func insert(_ row: PlacedResult) {
